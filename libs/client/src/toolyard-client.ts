@@ -100,7 +100,7 @@ export class ToolyardClient {
   }
 
   /**
-   * What the memory of the user has about a task, as a message to put before it: for agents that run their own loop. Undefined where
+   * Memories of the user about a task, as a message to put before it: for agents that run their own loop. Undefined where
    * nothing is found, and where session or key may not use `memory_recall` and `memory_search`.
    *
    * @throws as `execute` does

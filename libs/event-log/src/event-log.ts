@@ -213,7 +213,7 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  /** What the call has beside the log takes room, too. */
+  /** Deletes the values that the call has beside the log, which take room. @throws EventLogTenantFull */
   private async refuse({ callId }: NewCall): Promise<never> {
     await Promise.allSettled((['arguments', 'secret-arguments'] as const).map((ref) => this.blobs.delete(callId, ref)));
     throw new EventLogTenantFull();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
-/** Of all that is stored in Redis. Raised when it takes a form that older code cannot read. Format 3 is that of release 0.2.0. */
+/** The format of all that is stored in Redis. Raised when it takes a form that older code cannot read. Format 3 is that of release 0.2.0. */
 export const LOG_FORMAT = 3;
 
 const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });

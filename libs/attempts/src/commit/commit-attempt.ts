@@ -80,7 +80,7 @@ export async function commitAttempt(
   return { kind: 'ended', data, answer };
 }
 
-/** What the suspension before this attempt has kept. Not awaited, as with secret arguments. */
+/** Deletes state and input of the suspension before this attempt. Not awaited, as with secret arguments. */
 function forgetSuspension({ callId, claimed: { resumed } }: FinishedAttempt, blobs: Pick<BlobStore, 'delete'>): void {
   for (const kept of [resumed?.state, resumed?.input?.stored]) {
     if (kept !== undefined) void blobs.delete(callId, suspensionBlob(kept)).catch(() => {});

@@ -73,7 +73,7 @@ function limitParts(
   return { content: joined.map((item) => (isText(item) ? withText(item, shown) : item)), whole: { text, bytes } };
 }
 
-/** What was not kept of the output counts with the largest part, which it is from. */
+/** Output that was not kept counts with the largest part, which it is from. */
 function withoutMiddles(
   parts: readonly string[],
   limitBytes: number,

@@ -26,7 +26,7 @@ export class ContentBuffer {
     }
   }
 
-  /** What was gathered, what of it is standard error, and whether something was left out. Empties the buffer. */
+  /** Empties the buffer. Its content, the places of standard error in it, and whether something was left out. */
   flush(): { readonly content: readonly Content[]; readonly stderr: readonly number[]; readonly truncated: boolean } {
     const taken = { content: this.items, stderr: this.stderr, truncated: this.truncated };
     this.items = [];

@@ -5,12 +5,12 @@ import type { ToolyardClient } from '../toolyard-client.js';
 
 type Options = Omit<WatchOptions, 'signal'>;
 
-/** What `client.watch` gives, as an Observable. Each subscription is a watch of its own; unsubscribing ends it. */
+/** The items of `client.watch` as an Observable. Each subscription is a watch of its own; unsubscribing ends it. */
 export function events$(client: Pick<ToolyardClient, 'watch'>, filter: EventFilter = {}, options: Options = {}): Observable<WatchItem> {
   return fromIterable((signal) => client.watch(filter, { ...options, signal }));
 }
 
-/** What `client.calls.stream` gives, as an Observable that completes after the End. Unsubscribing ends the stream; the call goes on. */
+/** The events of `client.calls.stream` as an Observable that completes after the End. Unsubscribing ends the stream; the call goes on. */
 export function stream$(client: Pick<ToolyardClient, 'calls'>, callId: string, options: Options = {}): Observable<CallEvent> {
   return fromIterable((signal) => client.calls.stream(callId, { ...options, signal }));
 }

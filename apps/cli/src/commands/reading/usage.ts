@@ -16,7 +16,7 @@ export interface UsageFlags {
 
 const HEAD = ['calls', 'failed', 'denied', 'approvals', 'waited', 'ran', 'CPU', 'bytes out'];
 
-/** What agents, tools or tenants used, by hour or day: a table, or CSV with the tenant in front. */
+/** Usage of agents, tools or tenants, by hour or day: a table, or CSV with the tenant in front. */
 export async function usage({ client, terminal, json }: CommandContext, flags: UsageFlags): Promise<number> {
   const { since, until, per, by, agent, tool, csv } = flags;
   const now = Date.now();

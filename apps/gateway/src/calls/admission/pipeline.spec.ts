@@ -4,7 +4,7 @@ import type { AdmissionStage, Submission } from './submission.js';
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** What happens, in order: stages that take so long, and the first turn of the event loop after the beginning. */
+/** Events in their order: stages that take so long, and the first turn of the event loop after the beginning. */
 async function order(stageMs: number): Promise<string[]> {
   const happened: string[] = [];
   let now = 0;
