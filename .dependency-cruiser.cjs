@@ -181,7 +181,14 @@ module.exports = {
       comment: 'The client is what programs outside and the dashboard are built on: it runs in browsers, and sees no more than they may.',
       severity: 'error',
       from: { path: lib('client'), pathNot: TESTS },
-      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/(client|contracts)/', '^node_modules/(zod|json5)/'] },
+      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/(client|contracts)/', '^node_modules/(zod|json5|rxjs)/'] },
+    },
+    {
+      name: 'client-without-rxjs',
+      comment: 'RxJS is optional for users of the client: its own entry alone imports it.',
+      severity: 'error',
+      from: { path: lib('client'), pathNot: [TESTS, '^libs/client/src/adapters/rxjs\\.ts$'] },
+      to: { path: '^node_modules/rxjs/' },
     },
     {
       name: 'client-no-node',
