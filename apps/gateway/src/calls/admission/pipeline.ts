@@ -14,6 +14,8 @@ import { WatchStage } from './watch.stage.js';
 
 /** Most calls need less for all stages together. */
 const LONG_MS = 5;
+/** Arguments above this length as JSON text are large. */
+const LARGE_LENGTH = 65_536;
 
 /**
  * The steps of a submission, in order. Each is a stage in a file of its own:
@@ -32,8 +34,8 @@ const LONG_MS = 5;
  * A rejection ends no stage but is kept with the submission: a rejected call is recorded like any other and ends where it
  * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
  *
- * A stage returns a promise only when it has to wait, and only then, or after a long one, the pipeline awaits (CPU of the gateway a call in
- * `npm run bench`).
+ * A stage returns a promise only when it has to wait, and only then the pipeline awaits (CPU of the gateway a call in
+ * `npm run bench`): submissions that wait for nothing are accepted in the order in which they came. Large ones may be overtaken.
  */
 @Injectable()
 export class AdmissionPipeline {
@@ -66,12 +68,17 @@ export class AdmissionPipeline {
         if (waiting !== undefined) await waiting;
         const tookMs = Math.round(performance.now() - startedAt);
         if (tookMs > 0) submission.measure(stage.name, tookMs);
-        // A large body costs many milliseconds at each stage: all other requests get their turn between two of them.
-        if (waiting === undefined && tookMs >= LONG_MS) await turn();
+        // Large arguments cost many milliseconds at each stage: all other requests get their turn between two of them.
+        if (waiting === undefined && tookMs >= LONG_MS && isLarge(submission)) await turn();
       }
     } catch (error) {
       if (submission.wroteNothing(error)) await submission.release?.();
       throw error;
     }
   }
+}
+
+/** A small submission can take long only because the process was busy. */
+function isLarge({ body }: Submission): boolean {
+  return JSON.stringify(body.arguments).length > LARGE_LENGTH;
 }
