@@ -26,7 +26,8 @@ export interface FullLog {
  * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when no app could
  * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
  * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
- * I16 no secrets; besides, heads agree with the log, Ends with the updates, and hook runs with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.
+ * I16 no secrets; besides, heads agree with the log, sums of open calls with the heads, Ends with the updates, and hook runs
+ * with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
   return [...(await readFullLog(redis, partitions, options)).violations];
@@ -111,6 +112,7 @@ async function checkHeads(
   const waiting = [...calls].flatMap(([callId, events]) => (isWaiting(events) ? [callId] : []));
   if (pending.sort().join() !== waiting.sort().join())
     violations.push(`pending approvals of partition ${partition}: ${pending.join()}; the log says ${waiting.join()}`);
+  const openBytes = new Map<string, number>();
   for (const callId of timers) if (!calls.has(callId)) violations.push(`I9 ${callId}: has a timer and no events`);
   for (const [callId, events] of calls) {
     const ended = events.at(-1)?.type === 'call.end';
@@ -118,6 +120,7 @@ async function checkHeads(
       violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
     const packed = (await redis.getBuffer(keys.call(callId))) ?? (await archive?.call(callId))?.snapshot;
     const head = !packed ? undefined : decodeSnapshot(callId, packed);
+    if (head) openBytes.set(head.meta.tenantId, (openBytes.get(head.meta.tenantId) ?? 0) + head.openBytes);
     if (head?.version !== events.at(-1)?.callver)
       violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
     if ((head?.status === 'ended') !== ended)
@@ -125,6 +128,11 @@ async function checkHeads(
     const read = (await store.events(callId)).map(({ json }) => upcastEvent(json).callver);
     if (read.join() !== events.map(({ callver }) => callver).join())
       violations.push(`events of ${callId}: a reader of the call gets versions ${read.join()}`);
+  }
+  for (const [tenantId, bytes] of openBytes) {
+    const sum = Number((await redis.get(keys.openBytes(partition, tenantId))) ?? 0);
+    if (sum !== bytes)
+      violations.push(`open calls of ${tenantId} in partition ${partition}: ${sum} bytes are counted, their heads say ${bytes}`);
   }
   return violations;
 }

@@ -33,8 +33,8 @@ export const keys = {
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   /** Sequence numbers of the call's Updates, Progress and hook runs. It is kept exactly as long as `call`. */
   updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
-  /** Bytes of the calls of a tenant that have not ended, by their ids, and their sum under the empty name. */
-  openCalls: (partition: string, tenantId: string) => `{p${partition}}:open:${tenantId}`,
+  /** Bytes of the calls of a tenant that have not ended. */
+  openBytes: (partition: string, tenantId: string) => `{p${partition}}:open-bytes:${tenantId}`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The calls that this call made. */
   children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,

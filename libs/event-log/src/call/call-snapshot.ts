@@ -37,6 +37,8 @@ export interface CallState extends CallSnapshot {
   readonly updates: string;
   /** The last suspension, as `suspension-text.ts` says; empty for a call that was neither suspended nor woken. */
   readonly suspension: string;
+  /** Counted of its tenant until it ends; 0 without a limit. */
+  readonly openBytes: number;
 }
 
 const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', i: 'waiting_input', e: 'ended' };
@@ -56,8 +58,8 @@ const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as cons
 const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
- * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
- * length, what is known of the updates, and behind a semicolon the suspension of a call that has one. Binary, since making
+ * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without
+ * lengths, up to three texts between semicolons: what is known of the updates, suspension, bytes of an open call. Binary, since making
  * numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the same
  * bytes.
  */
@@ -90,8 +92,13 @@ export function encodeSnapshot(snapshot: CallState): Buffer {
       const text = Buffer.from(strings[index] ?? '');
       return [numberBytes(text.length, bytes), text];
     }),
-    Buffer.from(snapshot.suspension === '' ? snapshot.updates : `${snapshot.updates};${snapshot.suspension}`),
+    Buffer.from(restOf(snapshot)),
   ]);
+}
+
+function restOf({ updates, suspension, openBytes }: CallState): string {
+  if (openBytes > 0) return `${updates};${suspension};${openBytes}`;
+  return suspension === '' ? updates : `${updates};${suspension}`;
 }
 
 function numberBytes(value: number, bytes: number): Buffer {
@@ -130,7 +137,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
     more;
   const terms = decodeOptions(termsText);
-  const [updates = '', suspension = ''] = packed.toString('latin1', at).split(';');
+  const [updates = '', suspension = '', openBytes = '0'] = packed.toString('latin1', at).split(';');
   const { pool, priority, effect, maxAttempts } = terms;
   return {
     callId,
@@ -154,6 +161,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     claimToken,
     updates,
     suspension,
+    openBytes: Number(openBytes),
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
     options: terms,

@@ -119,6 +119,7 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
     claimToken: '-',
     updates: NO_UPDATES,
     suspension: '',
+    openBytes: 0,
     meta: event.meta,
     options: terms,
     queue: terms.queue ?? terms.pool,

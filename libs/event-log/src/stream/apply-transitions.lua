@@ -79,6 +79,7 @@ local function applyTransitions(KEYS, ARGV)
       local text = found[partitions + i]
       local c = { key = wanted[partitions + i], part = tonumber(ARGV[at]), id = ARGV[at + 1] }
       if text then c.snapshot, c.broken = unpackSnapshot(text, c.id) end
+      if c.snapshot then c.openBytes = c.snapshot.openBytes end
       calls[i] = c
       at = at + 2
     end
@@ -87,12 +88,12 @@ local function applyTransitions(KEYS, ARGV)
 
   local seqs, calls, at = readAll()
 
+  --- @include "transitions/open-calls"
   --- @include "transitions/log-entries"
   --- @include "transitions/answers"
   --- @include "transitions/changes"
   --- @include "transitions/guards"
   --- @include "transitions/waking"
-  --- @include "transitions/open-calls"
   --- @include "transitions/ending"
 
   local operations = {}
@@ -149,6 +150,7 @@ local function applyTransitions(KEYS, ARGV)
       values[#values + 1] = KEYS[3 * p - 1]
       values[#values + 1] = seqs[p]
     end
+    writeOpen()
     if #values > 0 then call('MSET', unpack(values)) end
     for p, list in pairs(scores) do call('ZADD', KEYS[3 * p], unpack(list)) end
     for p, list in pairs(gone) do call('ZREM', KEYS[3 * p], unpack(list)) end

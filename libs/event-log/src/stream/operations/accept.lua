@@ -15,8 +15,9 @@ function operations.accept(c, a)
     return (sha == request and 'IDEM ' or 'IDEM_MISMATCH ') .. id
   end
 
-  local bytes, most = ARGV[a + 13], tonumber(ARGV[a + 14])
-  if what ~= 'refuse' and most > 0 and not countOpen(c, meta, CALL_BYTES + #meta + #text1 + bytes, most) then return 'FULL' end
+  local most = what == 'refuse' and 0 or tonumber(ARGV[a + 14])
+  local bytes = CALL_BYTES + #meta + #text1 + #text2 + ARGV[a + 13]
+  if most > 0 and not hasRoom(c, meta, bytes, most) then return 'FULL' end
 
   local total = now + totalMs
   local deadline = math.min(now + match(options, '^%d+'), total)
@@ -24,7 +25,7 @@ function operations.accept(c, a)
     status = 'q', version = 0, attempt = 0, fence = 0, writeSeq = 0, failures = 0, deadline = deadline, totalDeadline = total,
     leaseUntil = 0, notBefore = 0, cancelBy = 0, timer = 0, submittedAt = now, firstStartedAt = 0, lastSeq = 0,
     lastWriteVersion = 0, lastWriteSeq = 0, lastWriteTime = 0, claimToken = '-', lifecycle = '', options = options, meta = meta,
-    updates = '0', suspension = '',
+    updates = '0', suspension = '', openBytes = 0,
   }
   snapshot = c.snapshot
   append(c, 'call.submitted', 0, text1)
@@ -41,6 +42,7 @@ function operations.accept(c, a)
     raiseFence(snapshot)
     snapshot.status = 'e'
   end
+  if most > 0 then countOpen(c, bytes) end
   if key > 0 then call('SET', KEYS[key], c.id .. ' ' .. request, 'PX', keyTtlMs) end
   return ok(c, nil, snapshot.status == 'e' and wakeParent(c) or nil)
 end

@@ -24,9 +24,8 @@ local function expireJournal(c)
 end
 
 local function toEnd(c)
-  c.snapshot.status, c.snapshot.leaseUntil = 'e', 0
+  c.snapshot.status, c.snapshot.leaseUntil, c.snapshot.openBytes = 'e', 0, 0
   setTimer(c, 0)
-  uncountOpen(openCalls(c, c.snapshot.meta), c.id)
   expireJournal(c)
   return wakeParent(c)
 end

@@ -14,6 +14,7 @@ local function append(c, type, fence, text, index)
   if index then
     c.index, c.indexed = index, (c.indexed or '') .. struct.pack('<I3', seq)
   else
+    if snapshot.openBytes > 0 then snapshot.openBytes = snapshot.openBytes + #text end
     snapshot.lifecycle = snapshot.lifecycle == '' and seqText or (snapshot.lifecycle .. ',' .. seqText)
   end
   c.dirty = true

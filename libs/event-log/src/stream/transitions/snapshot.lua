@@ -16,19 +16,18 @@ local function unpackSnapshot(text, id)
     cancelBy = cancelBy, timer = timer, submittedAt = submittedAt, firstStartedAt = firstStartedAt, lastSeq = lastSeq,
     lastWriteVersion = lastWriteVersion, lastWriteSeq = lastWriteSeq, lastWriteTime = lastWriteTime,
     claimToken = claimToken, lifecycle = lifecycle, options = options, meta = meta,
-    updates = string.sub(text, rest), suspension = '',
   }
-  local cut = string.find(snapshot.updates, ';', 1, true)
-  if cut then
-    snapshot.suspension = string.sub(snapshot.updates, cut + 1)
-    snapshot.updates = string.sub(snapshot.updates, 1, cut - 1)
-  end
+  local updates, suspension, openBytes = match(text, '^([^;]*);?([^;]*);?(%d*)$', rest)
+  if not updates then return nil, 'the snapshot of ' .. id .. ' cannot be read' end
+  snapshot.updates, snapshot.suspension, snapshot.openBytes = updates, suspension, tonumber(openBytes) or 0
   return snapshot
 end
 
 local function packed(s)
-  local updates = s.suspension == '' and s.updates or (s.updates .. ';' .. s.suspension)
+  local rest = s.updates
+  if s.openBytes > 0 then rest = rest .. ';' .. s.suspension .. string.format(';%.0f', s.openBytes)
+  elseif s.suspension ~= '' then rest = rest .. ';' .. s.suspension end
   return struct.pack(SNAPSHOT_FORMAT, s.status, s.version, s.attempt, s.fence, s.writeSeq, s.failures, s.deadline, s.totalDeadline,
     s.leaseUntil, s.notBefore, s.cancelBy, s.timer, s.submittedAt, s.firstStartedAt, s.lastSeq, s.lastWriteVersion, s.lastWriteSeq,
-    s.lastWriteTime, #s.claimToken, s.claimToken, #s.lifecycle, s.lifecycle, #s.options, s.options, #s.meta, s.meta) .. updates
+    s.lastWriteTime, #s.claimToken, s.claimToken, #s.lifecycle, s.lifecycle, #s.options, s.options, #s.meta, s.meta) .. rest
 end

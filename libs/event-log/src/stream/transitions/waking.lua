@@ -25,6 +25,7 @@ local function wakeParent(c)
     local text = call('GET', key)
     parent = { key = key, part = c.part, id = id }
     if text then parent.snapshot, parent.broken = unpackSnapshot(text, id) end
+    if parent.snapshot then parent.openBytes = parent.snapshot.openBytes end
     calls[#calls + 1] = parent
   end
   if parent.snapshot and not parent.broken then return wake(parent) end
