@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from '../mcp/mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 import { StdioTransport } from '../mcp/stdio-transport.js';
 import { FloodPauses } from './flood-pauses.js';
 import { MessageBudget, MessageFlood } from './message-budget.js';
@@ -111,15 +109,7 @@ describe('a server that floods', () => {
       origin: 'api',
       definition: SourceDefinition.parse({ name: 'f', kind: 'mcp', ...reached }),
     };
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([host]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder,
-    });
+    const connector = mcpConnector([host], { folder });
     const connection = await connector.open(stored, AbortSignal.timeout(60_000));
     const closed = new Promise<string>((resolve) => connection.onClosed(resolve));
     await connection.list(AbortSignal.timeout(60_000));

@@ -2,10 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
-import { DisabledSandbox, EgressPolicy } from '#sandbox';
+import { DisabledSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 const SECRET = 'a secret of the operator';
 const CONTEXT = { signal: new AbortController().signal, deadline: Date.now() + 60_000, onProgress: () => {} } as unknown as ToolContext;
@@ -35,15 +34,6 @@ describe('McpConnector with a hostile server', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const options = {
-      sandboxOf: () => new DisabledSandbox(),
-      egress: new EgressPolicy([host]),
-      env: { TOKEN: SECRET },
-      toolEnv: {},
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder: '',
-    };
     const definition = SourceDefinition.parse({
       name: 'x',
       kind: 'mcp',
@@ -51,7 +41,8 @@ describe('McpConnector with a hostile server', () => {
       headers: { 'x-token': { secretEnv: 'TOKEN' } },
     });
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
-    return () => new McpConnector(options).open(stored, AbortSignal.timeout(30_000));
+    const connector = mcpConnector([host], { sandboxOf: () => new DisabledSandbox(), env: { TOKEN: SECRET } });
+    return () => connector.open(stored, AbortSignal.timeout(30_000));
   };
   const initialize = () => ({
     result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },

@@ -1,13 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { SharedConnection } from '../host/shared-connection.js';
 import { httpMcpServer, usualAnswer, type Answering, type HttpMcpMessage, type HttpMcpServer } from '../testing/http-mcp-server.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 const DONE = { content: [{ type: 'text', text: 'done' }] };
 const NO_EVENT = { 'content-type': 'text/event-stream' };
@@ -48,15 +46,7 @@ describe('McpConnector over HTTP', () => {
 
   const serve = async (answering: Answering): Promise<HttpMcpServer> => {
     server = await httpMcpServer(answering);
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([server.host]),
-      env: {},
-      toolEnv: {},
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder: '',
-    });
+    const connector = mcpConnector([server.host]);
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: server.url });
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
     shared = new SharedConnection(stored, connector, { onChange: () => (changes += 1), onLost: () => {} }, () => 0);

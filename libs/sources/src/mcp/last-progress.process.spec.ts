@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { SourceDefinition, type ProgressData, type StoredSource } from '#contracts';
-import { DEFAULT_LIMITS, EgressPolicy, NoSandbox, runProcess } from '#sandbox';
+import { DEFAULT_LIMITS, runProcess } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 /** The messages with which a server answers; those of a call come all at once. */
 const ANSWERS = `
@@ -63,15 +62,7 @@ it.each(['stdio', 'an event stream'])(
       origin: 'api',
       definition: SourceDefinition.parse({ name: 'p', kind: 'mcp', ...reached }),
     };
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([host]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder,
-    });
+    const connector = mcpConnector([host], { folder });
     const connection = await connector.open(stored, AbortSignal.timeout(60_000));
     await connection.list(AbortSignal.timeout(60_000));
     const steps: (number | undefined)[] = [];

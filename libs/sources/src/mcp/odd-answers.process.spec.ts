@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../testing/no-extras.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 import { RAW_WAYS, rawMcpServer, type RawMcpServer, type RawWay } from '../testing/raw-mcp-server.js';
-import { McpConnector } from './mcp.source.js';
 
 const text = (said: string | RegExp) => ({ type: 'text', text: typeof said === 'string' ? said : expect.stringMatching(said) });
 const LEFT_OUT = /left out/;
@@ -136,15 +134,7 @@ describe('McpConnector with odd answers after an effect', () => {
 
   const call = async (way: RawWay, answer: string) => {
     server = await rawMcpServer(way, answer);
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([server.host]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder,
-    });
+    const connector = mcpConnector([server.host], { folder });
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', ...server.definition });
     const connection = await connector.open({ tenantId: 't', origin: 'config', definition }, AbortSignal.timeout(30_000));
     const signal = AbortSignal.timeout(20_000);

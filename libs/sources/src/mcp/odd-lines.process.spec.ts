@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 /** A server that writes its answer to a call as `WRITE` says: `out` writes bytes, `text` is the answer without a line end. */
 const PROGRAM = `
@@ -36,15 +34,7 @@ describe('McpConnector with a program that writes odd lines', () => {
   const open = (program: string, signal: AbortSignal) => {
     const command = [process.execPath, '-e', program];
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition: SourceDefinition.parse({ name: 'x', kind: 'mcp', command }) };
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder,
-    });
+    const connector = mcpConnector([], { folder });
     return connector.open(stored, signal);
   };
   const call = async (write: string) => {

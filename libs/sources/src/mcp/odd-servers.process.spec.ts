@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
-import { NO_EXTRAS } from '../testing/no-extras.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 import { RAW_WAYS, rawMcpServer, type RawMcpServer, type RawWay } from '../testing/raw-mcp-server.js';
-import { McpConnector } from './mcp.source.js';
 
 const DONE = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"done"}]}}';
 const INPUT = '{"type":"object"}';
@@ -108,15 +106,7 @@ describe('McpConnector with odd servers', () => {
 
   const open = async (way: RawWay, answers: Record<string, string>) => {
     server = await rawMcpServer(way, DONE, undefined, answers);
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([server.host]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder,
-    });
+    const connector = mcpConnector([server.host], { folder });
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', ...server.definition });
     return connector.open({ tenantId: 't', origin: 'config', definition }, AbortSignal.timeout(30_000));
   };

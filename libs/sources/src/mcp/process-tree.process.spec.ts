@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { SourceDefinition } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import { isAlive } from '../../../../test/support/hook-tenant.js';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-tree-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,15 +30,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 
 it('ends the whole process tree of an MCP server with its connection, children in sessions of their own too', async () => {
   const pids = join(folder, 'pids');
-  const connector = new McpConnector({
-    sandboxOf: () => new NoSandbox(),
-    egress: new EgressPolicy([]),
-    env: {},
-    toolEnv: { PATH: process.env['PATH'] ?? '' },
-    isOver: async () => false,
-    ...NO_EXTRAS,
-    folder,
-  });
+  const connector = mcpConnector([], { folder });
   const definition = SourceDefinition.parse({ name: 'tree', kind: 'mcp', command: [process.execPath, '-e', PROGRAM, pids] });
   const connection = await connector.open({ tenantId: 't', origin: 'api', definition }, AbortSignal.timeout(60_000));
   expect(await connection.list(AbortSignal.timeout(60_000))).toMatchObject({ tools: [{ rawName: 't' }] });

@@ -2,12 +2,10 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type ProgressData, type StoredSource } from '#contracts';
-import { EgressPolicy, NoSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { SharedConnection } from '../host/shared-connection.js';
 import { usualAnswer, type HttpMcpMessage } from '../testing/http-mcp-server.js';
-import { NO_EXTRAS } from '../testing/no-extras.js';
-import { McpConnector } from './mcp.source.js';
+import { mcpConnector } from '../testing/mcp-connector.js';
 
 type Message = HttpMcpMessage & { readonly params?: { readonly _meta?: { readonly progressToken?: number } } };
 /** Writes the answer to a call; `stream`: of the client that made it. */
@@ -53,15 +51,7 @@ describe('McpConnector with a server of HTTP with SSE', () => {
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens at an address
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const connector = new McpConnector({
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([host]),
-      env: {},
-      toolEnv: {},
-      isOver: async () => false,
-      ...NO_EXTRAS,
-      folder: '',
-    });
+    const connector = mcpConnector([host]);
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: `http://${host}/sse` });
     const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
     shared = new SharedConnection(stored, connector, { onChange: () => {}, onLost: () => {} }, () => 0);

@@ -2,12 +2,10 @@ import { resolve } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type ProgressData } from '#contracts';
-import { NoSandbox, EgressPolicy } from '#sandbox';
 import { Suspension, ToolError, type Resumed, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { modernTasks, olderTasks, type TaskServer } from '../../../../../test/support/task-servers.js';
 import type { SourceConnection } from '../../source-connector.port.js';
-import { NO_EXTRAS } from '../../testing/no-extras.js';
-import { McpConnector } from '../mcp.source.js';
+import { mcpConnector } from '../../testing/mcp-connector.js';
 
 const FIXTURE = resolve('test/support/task-mcp-server.fixture.mjs');
 const BRANCH = { branch: 'next' };
@@ -21,17 +19,9 @@ describe('tasks of MCP servers', () => {
 
   const connect = async (where: { url: string } | { command: string[] }, isOver = async () => false): Promise<SourceConnection> => {
     const host = 'url' in where ? new URL(where.url).host : '';
-    const options = {
-      sandboxOf: () => new NoSandbox(),
-      egress: new EgressPolicy([host]),
-      env: {},
-      toolEnv: { PATH: process.env['PATH'] ?? '' },
-      isOver,
-      ...NO_EXTRAS,
-      folder: tmpdir(),
-    };
     const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', ...('url' in where ? { url: where.url } : where) });
-    const connection = await new McpConnector(options).open({ tenantId: 't', origin: 'api', definition }, AbortSignal.timeout(30_000));
+    const connector = mcpConnector([host], { isOver, folder: tmpdir() });
+    const connection = await connector.open({ tenantId: 't', origin: 'api', definition }, AbortSignal.timeout(30_000));
     opened.push(connection);
     return connection;
   };
