@@ -124,7 +124,7 @@ export const GatewayEnv = z.object({
     shownDefault: '`67108864` (64 MiB)',
   }),
   TENANT_CALL_BYTES: integer(1, 1_000_000_000_000, 134_217_728).meta({
-    description: 'The same of the calls of a tenant that have not ended, with their arguments.',
+    description: 'The same of the calls of a tenant that have not ended: their arguments and events.',
     shownDefault: '`134217728` (128 MiB)',
   }),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets, event streams and polling workers of one key.'),
