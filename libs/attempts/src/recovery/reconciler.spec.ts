@@ -220,4 +220,21 @@ describe('Reconciler', () => {
     await lease('a').release();
     expect(await lease('b').tryAcquire()).toBe(true);
   });
+
+  it('recovers other calls beside many that cannot be recovered, of each of which it warns once', async () => {
+    const broken = await Promise.all(Array.from({ length: 150 }, () => parts.submit('safe', {}, { sessionId: 'broken' })));
+    const other = await parts.submit('safe', {}, { sessionId: 'broken' });
+    const warned: unknown[] = [];
+    const logger = { info: () => {}, warn: ({ callId }: { callId?: string }) => void warned.push(callId) };
+    const queue = new ListQueue();
+    const dispatch = async (pool: Pool, job: CallJob) => {
+      if (broken.includes(job.callId)) throw new Error('this call cannot be dispatched');
+      await queue.dispatch(pool, job);
+    };
+    const refusing = { dispatch, removeJob: queue.removeJob.bind(queue), stats: queue.stats.bind(queue) };
+    reconciler(queue, 'w1', { logger, queue: refusing as ReconcilerDeps['queue'] }).start();
+    await eventually(() => queue.jobs.has(`${other}-1`), 'the call behind them to be dispatched');
+    await eventually(() => warned.length >= broken.length, 'all of them to be looked at');
+    expect(new Set(warned).size).toBe(warned.length);
+  });
 });

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { EndData } from '#contracts';
 import {
   argumentRefs,
@@ -22,6 +23,9 @@ import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
 const DUE_PER_PARTITION = 100;
+/** Failures of one call are logged once, then counted for so long. */
+const WARN_AGAIN_MS = 600_000;
+const MAX_FAILING = 10_000;
 const LOST_QUEUE_CHECK_MS = 2_000;
 const REDISPATCH_BATCH = 500;
 /** After a reconnect, workers get this long to renew leases and to write what they finished meanwhile. */
@@ -55,6 +59,8 @@ export class Reconciler {
   private readonly origin: EventOrigin;
   private readonly blobs: BlobStore;
   private readonly backoff = new RedispatchBackoff();
+  /** Calls that could not be recovered, with the failures since the last warning. */
+  private readonly failing = new LRUCache<string, { failures: number; warnedAt: number }>({ max: MAX_FAILING });
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
   private closed = false;
@@ -110,7 +116,8 @@ export class Reconciler {
   }
 
   private async sweepPartitions(partitions: readonly string[], now: number): Promise<void> {
-    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION);
+    // Calls that fail in each sweep are the first in each list: with more room, those behind them get their turn.
+    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + this.failing.size);
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
@@ -118,9 +125,19 @@ export class Reconciler {
   private async tryRecover(callId: string, dueAt: number, now: number): Promise<void> {
     try {
       await this.recover(callId, dueAt, now);
+      this.failing.delete(callId);
     } catch (error) {
-      this.deps.logger.warn({ callId, err: error }, 'a due call could not be recovered; the next sweep tries again');
+      this.warnOfFailure(callId, error);
     }
+  }
+
+  private warnOfFailure(callId: string, error: unknown): void {
+    const { failures, warnedAt } = this.failing.get(callId) ?? { failures: 0, warnedAt: -Infinity };
+    const isWarned = performance.now() - warnedAt < WARN_AGAIN_MS;
+    this.failing.set(callId, isWarned ? { failures: failures + 1, warnedAt } : { failures: 0, warnedAt: performance.now() });
+    if (isWarned) return;
+    const facts = { callId, err: error, failures: failures + 1 };
+    this.deps.logger.warn(facts, 'a due call could not be recovered; each sweep tries again, and this is logged again in ten minutes');
   }
 
   private async recover(callId: string, dueAt: number, now: number): Promise<void> {
