@@ -142,6 +142,28 @@ describe('odd MCP servers', () => {
     },
   );
 
+  it('gives an MCP client that asks for the task of such a call the same error', async () => {
+    const { id: taskId } = await tenant.agent.run('bare__t', {});
+    const revision = '2026-07-28';
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': revision,
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const { body } = await tenant.agent.request<{ result: object }>(
+      'POST',
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId, _meta } },
+      {
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': revision,
+        'mcp-method': 'tasks/get',
+        'mcp-name': taskId,
+      },
+    );
+    expect(body.result).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect(JSON.stringify(body.result)).toContain('Do not make the call again');
+  });
+
   it('begins a session again that the server forgot, runs the call once, and hears of changes', async () => {
     expect([await run('sessions__t', {}), sessions.effects()]).toEqual(['completed', 1]);
     const before = begun;

@@ -1,19 +1,39 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { CALL_RESULT_TOOL, MCP_OUTPUT_URI, MCP_RESULT_META, type Call, type Content, type ProblemError } from '#contracts';
+import type { ToolRegistry } from '#tool-sdk';
 import { withModelResult } from '../../platform/http/rejection.js';
 
-/** The result of an ended call as the client's model gets it. What is only for people and programs stays out. */
-export function resultOf(call: Call): CallToolResult {
+const UNSTRUCTURED: ContentBlock = {
+  type: 'text',
+  text: 'The tool has run. Its result lacks the structured content that its schema promises. Do not make the call again.',
+};
+
+/**
+ * The result of an ended call as the client's model gets it, without what is only for people and programs.
+ * `needsStructure`: a success without structured content is an error, as clients refuse it and show the model nothing.
+ */
+export function resultOf(call: Call, needsStructure: boolean): CallToolResult {
   const { id, result, error, outcome } = call;
   const content = (result?.content ?? [{ type: 'text', text: error?.message ?? 'The call ended without a result' }]).map(blockOf);
   const link = result?.truncated === undefined ? [] : [outputLink(id, result.truncated.originalBytes)];
   const isError = call.isError ?? result?.isError ?? outcome !== 'completed';
+  const isRefused = needsStructure && !isError && result?.structuredContent === undefined;
   return {
-    content: [...content, ...link],
+    content: [...content, ...link, ...(isRefused ? [UNSTRUCTURED] : [])],
     ...(result?.structuredContent === undefined ? {} : { structuredContent: result.structuredContent }),
-    isError,
+    isError: isError || isRefused,
     _meta: metaOf(call),
   };
+}
+
+/** Whether the client was told that the results of the call's tool have structured content. */
+export function hasOutputSchema(tools: Pick<ToolRegistry, 'for'>, { tenantId, tool }: Call): boolean {
+  return tools.for(tenantId).resolve(tool)?.output !== undefined;
+}
+
+/** Results of built-in tools have what their schemas promise. */
+export function needsStructure(tools: Pick<ToolRegistry, 'for'>, call: Call): boolean {
+  return call.source !== 'builtin' && hasOutputSchema(tools, call);
 }
 
 /** A submission that became no call, or one that was refused: the model reads why, and mends it where it can. */
@@ -41,12 +61,6 @@ export function unfinished(call: Call, text: string, isError: boolean): CallTool
   const args = JSON.stringify({ callId: call.id });
   const hint = `Call the tool ${CALL_RESULT_TOOL} with ${args} to wait for its result. Do not make the call again.`;
   return { content: [{ type: 'text', text: `${text} ${hint}` }], isError, _meta: metaOf(call) };
-}
-
-/** A success without the structured content that the schema of its tool promises, as an error: clients refuse it otherwise, and show the model nothing. */
-export function unstructured(result: CallToolResult): CallToolResult {
-  const text = 'The tool has run. Its result lacks the structured content that its schema promises. Do not make the call again.';
-  return { ...result, content: [...(result.content ?? []), { type: 'text', text }], isError: true };
 }
 
 export function outputUri(callId: string): string {

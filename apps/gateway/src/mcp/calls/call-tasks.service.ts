@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Result } from '@modelcontextprotocol/server';
 import { CancelBody, ProblemError, type Call, type Principal } from '#contracts';
+import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
 import type { ClientFeatures } from '../wire/client-features.js';
 import { CallQuestions } from './call-questions.service.js';
+import { needsStructure } from './call-result.js';
 import { OwnedCalls } from './owned-calls.service.js';
 import { assertTasks, taskOf } from './task.js';
 
@@ -23,11 +25,13 @@ export class CallTasks {
     private readonly owned: OwnedCalls,
     private readonly questions: CallQuestions,
     private readonly cancelCall: CancelCallService,
+    private readonly tools: ToolRegistry,
   ) {}
 
   async get(caller: TaskCaller, taskId: string): Promise<Result> {
     const call = await this.find(caller, taskId);
-    return taskOf(call, await this.questions.find(caller.principal, caller.features, call));
+    const question = await this.questions.find(caller.principal, caller.features, call);
+    return taskOf(call, question, needsStructure(this.tools, call));
   }
 
   /** Answers to questions that are not open, or no more, are ignored. */

@@ -21,7 +21,7 @@ import { LOGGER } from '../../platform/tokens.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
 import { CallProgress, type ProgressPlace } from './call-progress.service.js';
 import { CallQuestions } from './call-questions.service.js';
-import { refusalOf, resultOf, unfinished, unstructured } from './call-result.js';
+import { hasOutputSchema, needsStructure, refusalOf, resultOf, unfinished } from './call-result.js';
 import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
 import { OwnedCalls } from './owned-calls.service.js';
 import { ProgressMeter, type ProgressStep } from './progress-meter.js';
@@ -162,20 +162,14 @@ export class CallToolService {
     const isMissing = call.error?.missingCapability === 'sampling' && !features.sampling;
     if (isMissing && session === undefined && name !== CALL_RESULT_TOOL)
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
-    const result = resultOf(call);
-    const needsStructure = name !== CALL_RESULT_TOOL && call.source !== 'builtin' && this.hasOutputSchema(call);
-    return needsStructure && result.structuredContent === undefined && result.isError !== true ? unstructured(result) : result;
-  }
-
-  private hasOutputSchema({ tenantId, tool }: Call): boolean {
-    return this.tools.for(tenantId).resolve(tool)?.output !== undefined;
+    return resultOf(call, name !== CALL_RESULT_TOOL && needsStructure(this.tools, call));
   }
 
   private async unfinished(of: ToolCall, call: Call): Promise<ToolAnswer> {
     if (of.features.tasks) return this.task(of, call);
     const waits = this.questions.nameOf(call) !== undefined;
     const text = waits ? this.questions.howToAnswer(call) : `${call.tool} goes on: the call is ${call.status}.`;
-    const needsError = call.status === 'waiting_approval' || this.hasOutputSchema(call);
+    const needsError = call.status === 'waiting_approval' || hasOutputSchema(this.tools, call);
     return { result: unfinished(call, text, needsError) };
   }
 
@@ -231,7 +225,7 @@ export class CallToolService {
 
   private async task(of: ToolCall, call: Call): Promise<ToolAnswer> {
     const question = await this.questions.find(of.principal, of.features, call);
-    const { inputRequests: _asked, result: _result, ...task } = taskOf(call, question);
+    const { inputRequests: _asked, result: _result, ...task } = taskOf(call, question, false);
     return { task: { resultType: 'task', ...task } };
   }
 

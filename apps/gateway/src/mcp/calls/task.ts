@@ -8,9 +8,13 @@ const POLL_MS = 1_000;
 
 /**
  * A call as a task of the extension `io.modelcontextprotocol/tasks`: the id of the task is that of the call, so it survives
- * every restart. `asked` is the question for the client's user, where it can be asked.
+ * every restart. `asked` is the question for the client's user, where it can be asked; `needsStructure` is that of `resultOf`.
  */
-export function taskOf(call: Call, asked: Question | undefined): Record<string, unknown> & { readonly status: string } {
+export function taskOf(
+  call: Call,
+  asked: Question | undefined,
+  needsStructure: boolean,
+): Record<string, unknown> & { readonly status: string } {
   const { id, submittedAt, startedAt, endedAt, waiting } = call;
   const task = {
     taskId: id,
@@ -33,7 +37,7 @@ export function taskOf(call: Call, asked: Question | undefined): Record<string, 
       return { ...task, status: 'working', statusMessage: waiting?.detail ?? `The call is ${call.status}` };
     case 'ended':
       if (call.outcome === 'cancelled') return { ...task, status: 'cancelled', statusMessage: call.error?.message ?? 'Cancelled' };
-      return { ...task, status: 'completed', result: { resultType: 'complete', ...resultOf(call) } };
+      return { ...task, status: 'completed', result: { resultType: 'complete', ...resultOf(call, needsStructure) } };
     default:
       return call.status satisfies never;
   }
