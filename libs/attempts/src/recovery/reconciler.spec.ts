@@ -232,7 +232,7 @@ describe('Reconciler', () => {
       await queue.dispatch(pool, job);
     };
     const refusing = { dispatch, removeJob: queue.removeJob.bind(queue), stats: queue.stats.bind(queue) };
-    reconciler(queue, 'w1', { logger, queue: refusing as ReconcilerDeps['queue'] }).start();
+    reconciler(queue, 'w1', { logger, queue: refusing }).start();
     await eventually(() => queue.jobs.has(`${other}-1`), 'the call behind them to be dispatched');
     await eventually(() => warned.length >= broken.length, 'all of them to be looked at');
     expect(new Set(warned).size).toBe(warned.length);
