@@ -26,7 +26,7 @@ export function resultOf(call: Call, needsStructure: boolean): CallToolResult {
   };
 }
 
-/** Whether the client was told that the results of the call's tool have structured content. */
+/** Whether the listing of the call's tool promises structured content. */
 export function hasOutputSchema(tools: Pick<ToolRegistry, 'for'>, { tenantId, tool }: Call): boolean {
   return tools.for(tenantId).resolve(tool)?.output !== undefined;
 }
