@@ -40,7 +40,7 @@ export function bundleManifest(root, { folder, entries, externals }) {
   };
 }
 
-/** Of one entry only, whose user has it. */
+/** Packages of one entry only, whose user has them. */
 const OPTIONAL_PEERS = { rxjs: '^7.2.0' };
 
 const DESCRIPTIONS = {

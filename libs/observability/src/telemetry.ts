@@ -26,7 +26,7 @@ function telemetryEvent<T>(name: string): TelemetryEvent<T> {
   };
 }
 
-/** What comes of a due time of a schedule. `overlap` and `missed`: it is left out; `paused`: its key may not submit any more. */
+/** The outcome of a due time of a schedule. `overlap` and `missed`: it is left out; `paused`: its key may not submit any more. */
 export const SCHEDULE_RESULTS = ['submitted', 'refused', 'overlap', 'missed', 'paused'] as const;
 
 export const telemetry = {

@@ -99,7 +99,7 @@ export const keys = {
   sourceAlive: (source: string) => `{sources}:alive:${source}`,
   /** Sealed OAuth tokens that a person let a source have, by `tenant/name`. */
   sourceAuthorizations: () => '{sources}:authorizations',
-  /** What an authorization that a person has begun is checked by when they come back; `digest` of the state and of who they are. */
+  /** An authorization that a person has begun, until they come back; `digest` of the state and of who they are. */
   sourceAuthorizing: (digest: string) => `{sources}:authorizing:${digest}`,
   /** Held by the process that renews the tokens of the source now. */
   sourceRenewal: (source: string) => `{sources}:renewal:${source}`,

@@ -20,7 +20,7 @@ export interface SourceDraft {
   /** Of the API, if it is not the one that the document names. */
   readonly baseUrl: string;
   readonly headers: string;
-  /** Of the MCP server: `none`, `oauth` for client credentials, or `person` for an authorization by one. */
+  /** How the MCP server is authorized: `none`, `oauth` for client credentials, or `person` for an authorization by one. */
   readonly auth: string;
   readonly issuer: string;
   readonly clientId: string;

@@ -25,7 +25,7 @@ const STATES: Readonly<Record<SourceSummary['status'], { readonly label: string;
   connecting: { label: 'Connecting', color: 'gray' },
 };
 
-/** Of a source whose tokens a person has to let it have. */
+/** A source whose tokens a person has to let it have. */
 const NEEDED = { label: 'Needs authorization', color: 'orange' };
 
 export function SourceState({ status, authorization }: Pick<SourceSummary, 'status' | 'authorization'>) {

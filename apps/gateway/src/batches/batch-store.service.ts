@@ -24,7 +24,7 @@ const IDEMPOTENCY_SECONDS = 24 * 3600;
 /** How long a gateway looks after a batch without saying so again. */
 export const LEASE_MS = 6_000;
 
-/** Of each batch besides its texts. */
+/** Bytes of each batch besides its texts. */
 const ENTRY_BYTES = 1_024;
 const RETRY_MS = 5_000;
 

@@ -5,7 +5,7 @@ import { isPending, type PinnedSource } from '#sources';
 export interface KnownSource {
   readonly stored?: StoredSource | undefined;
   readonly pinned?: PinnedSource | undefined;
-  /** Of sources that people authorize. */
+  /** For sources that people authorize. */
   readonly authorization?: SourceAuthorization;
 }
 

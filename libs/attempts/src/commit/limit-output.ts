@@ -10,7 +10,7 @@ export interface LimitedOutput {
 export interface OutputCut {
   /** The size of the whole output, where the content is only a part of it. */
   readonly seenBytes?: number | undefined;
-  /** Of each text, beginning and end are kept. `readOn`: how the model reads on from a byte of the whole. */
+  /** Keeps beginning and end of each text. `readOn`: how the model reads on from a byte of the whole. */
   readonly ends?: { readonly tailBytes: number; readonly readOn: (fromByte: number) => string } | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface SourceSample {
 export interface ForeignWorkersSample {
   readonly source: string;
   readonly workers: number;
-  /** That they run now. */
+  /** Calls that they run now. */
   readonly calls: number;
 }
 

@@ -11,7 +11,7 @@ interface RepeatedError {
 
 export interface RepeatedErrors {
   (error: Error): void;
-  /** What failed has worked: logs it once, with the number of errors; does nothing if it did not fail. */
+  /** Logs once that the work succeeds again, with the number of errors; does nothing if it did not fail. */
   over(): void;
 }
 

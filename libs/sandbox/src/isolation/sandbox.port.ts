@@ -17,7 +17,7 @@ export interface SandboxReport {
 /** `none` runs nothing at all. */
 export type SandboxName = 'host' | 'bubblewrap' | 'none';
 
-/** What of the machine a command sees besides the system and its workspace, and what of them it does not. Real paths. */
+/** Parts of the machine that a command sees besides the system and its workspace, and parts of these that are hidden. Real paths. */
 export interface SandboxView {
   readonly visible: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
   readonly hidden: readonly { readonly path: string; readonly directory: boolean }[];

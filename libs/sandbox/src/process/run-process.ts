@@ -47,7 +47,7 @@ export interface ProcessOptions {
   readonly graceMs: number;
   /** Text kept of the beginning of each stream; of what comes beyond, the end is kept. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
-  /** What is kept is what a terminal shows in the end; `onText` gets all of it as it comes. Default: text as it came. */
+  /** Keeps the text that a terminal shows in the end; `onText` gets all of it as it comes. Default: text as it came. */
   readonly isTerminal?: boolean;
   /** What the program writes to its extra pipe, as it comes. Must not throw. */
   readonly onExtra?: (chunk: Buffer) => void;

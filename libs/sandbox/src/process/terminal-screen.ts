@@ -43,7 +43,7 @@ export class TerminalScreen {
     return this.taken();
   }
 
-  /** What is on the screen. Half a sequence at the end is left out. */
+  /** The text on the screen. Half a sequence at the end is left out. */
   end(): string {
     this.held = '';
     this.settle();
@@ -242,7 +242,7 @@ export class TerminalScreen {
     else this.rows.fill('', 0, this.row);
   }
 
-  /** What was on the screen stays above the new one, as in terminals that scroll it away. */
+  /** Leaves the old screen above the new one, as terminals do that scroll it away. */
   private clear(): void {
     const isAtStart = this.textOf(this.rows.length - 1) === '';
     while (this.rows.length > 1 && this.textOf(this.rows.length - 1) === '') this.rows.pop();
@@ -260,7 +260,7 @@ export class TerminalScreen {
   }
 }
 
-/** What a terminal shows in the end of a text that came as a whole. */
+/** The text that a terminal shows in the end, of one that came as a whole. */
 export function terminalText(text: string): string {
   const screen = new TerminalScreen();
   return screen.push(text) + screen.end();

@@ -21,7 +21,7 @@ const MOVES = new Set('ABCDEFGHJK`dfsu');
 /** The same of escapes: a new terminal, a saved and a restored cursor. */
 const ESCAPES = new Set('c78');
 
-/** What is left by `onlyEffects`: returns, backspaces, and sequences by their parameters and last byte. */
+/** The rest that `onlyEffects` leaves: returns, backspaces, and sequences by their parameters and last byte. */
 export const EFFECTS = /[\r\x08]|(?:\x1b\[|\x9b)([0-?]{0,64})[ -/]{0,8}([@-~])|\x1b([0-~])/g;
 /** Text with one of these is more than lines. */
 export const NOT_PLAIN = /[\x08\x1b\x80-\x9f]|\r(?!\n)/;

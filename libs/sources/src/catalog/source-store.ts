@@ -257,7 +257,7 @@ function hasSameTokens(one: StoredSource, other: StoredSource): boolean {
   return authorizedSource(one)?.binding === authorizedSource(other)?.binding;
 }
 
-/** What an authorization changed stays, while its tokens do. */
+/** Changes of an authorization stay, while its tokens do. */
 function withAuthorized(source: StoredSource, before: StoredSource | undefined): StoredSource {
   if (before?.authorized === undefined || !hasSameTokens(before, source)) return source;
   return { ...source, authorized: before.authorized };

@@ -6,7 +6,7 @@ export interface SourceHosts {
   readonly origin: StoredSource['origin'];
   /** The addresses that the definition names. */
   readonly urls: readonly string[];
-  /** Of the definition: the only hosts besides. */
+  /** Hosts of the definition: the only ones besides. */
   readonly egress?: readonly string[] | undefined;
 }
 

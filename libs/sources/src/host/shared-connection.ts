@@ -71,7 +71,7 @@ export class SharedConnection {
     }
   }
 
-  /** What failed before may work now: the next use does not wait. */
+  /** Lets the next use try at once, since it may work now. */
   retry(): void {
     this.failures = 0;
     this.notBefore = 0;

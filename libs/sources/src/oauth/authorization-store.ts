@@ -29,7 +29,7 @@ type Kept = z.output<typeof Kept>;
 export interface KeptGrant {
   readonly text: string;
   readonly granted: Granted;
-  /** When it was read, by the clock of Redis: those of workers may differ. */
+  /** Time of reading, by the clock of Redis: those of workers may differ. */
   readonly now: number;
 }
 
@@ -110,7 +110,7 @@ export class AuthorizationStore {
     return this.tokensOf(firstText(await this.redis.multi().hget(key, field).hdel(key, field).exec()), binding);
   }
 
-  /** Of an authorization that was removed; undefined where they cannot be read. */
+  /** Tokens of an authorization that was removed; undefined where they cannot be read. */
   tokensOf(text: string | undefined, binding: string): Granted | undefined {
     if (text === undefined) return undefined;
     try {
@@ -120,7 +120,7 @@ export class AuthorizationStore {
     }
   }
 
-  /** Of each source, in their order. */
+  /** One for each source, in their order. */
   async states(sources: readonly SourceId[]): Promise<SourceAuthorization[]> {
     if (sources.length === 0) return [];
     const texts = await this.redis.hmget(keys.sourceAuthorizations(), ...sources.map(sourceKey));

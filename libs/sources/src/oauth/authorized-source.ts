@@ -4,7 +4,7 @@ import type { McpAuthorizationCode, StoredSource } from '#contracts';
 export interface AuthorizedSource {
   readonly url: string;
   readonly auth: McpAuthorizationCode;
-  /** Of the definition: the only hosts besides. */
+  /** Hosts of the definition: the only ones besides. */
   readonly hosts: readonly string[] | undefined;
   /** Tokens belong to exactly this: those of another tenant, server or client cannot be opened. */
   readonly binding: string;

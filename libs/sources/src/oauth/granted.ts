@@ -14,7 +14,7 @@ const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
 const Text = z.string().max(2_048);
 const Texts = z.array(z.string());
 
-/** What is stored of the metadata of an issuer (RFC 8414). */
+/** The stored part of the metadata of an issuer (RFC 8414). */
 export const Issuer = z.object({
   issuer: Text,
   authorization_endpoint: HttpUrl,
@@ -25,7 +25,7 @@ export const Issuer = z.object({
 });
 export type Issuer = z.output<typeof Issuer>;
 
-/** What counts of the metadata when an authorization begins. */
+/** The part of the metadata that counts when an authorization begins. */
 export const IssuerMetadata = Issuer.extend({
   registration_endpoint: HttpUrl.exactOptional(),
   scopes_supported: Texts.exactOptional(),
@@ -37,13 +37,13 @@ export type IssuerMetadata = z.output<typeof IssuerMetadata>;
 /** A client at the issuer. */
 export const IssuerClient = z.object({
   clientId: Text.min(1),
-  /** Of a client that Toolyard registered; that of a definition stays in the environment. */
+  /** Secret of a client that Toolyard registered; that of a definition stays in the environment. */
   clientSecret: Text.exactOptional(),
   method: z.enum(['none', 'client_secret_basic', 'client_secret_post']),
 });
 export type IssuerClient = z.output<typeof IssuerClient>;
 
-/** What a person who comes back is checked by. */
+/** Facts by which a person who comes back is checked. */
 export const Begun = z.object({
   name: z.string(),
   tenantId: z.string(),
@@ -63,13 +63,13 @@ export const Granted = z.object({
   resource: z.string().exactOptional(),
   accessToken: z.string(),
   refreshToken: z.string().exactOptional(),
-  /** When the token is renewed, ms since the epoch, by the clock of Redis. Absent: when the server refuses it. */
+  /** Time at which the token is renewed, ms since the epoch, by the clock of Redis. Absent: when the server refuses it. */
   endsAt: z.number().exactOptional(),
   scope: z.string().exactOptional(),
 });
 export type Granted = z.output<typeof Granted>;
 
-/** Of an authorization, begun or granted, in Redis. */
+/** The most bytes of an authorization, begun or granted, in Redis. */
 const MAX_STORED_BYTES = 8_192;
 
 /** The text to be stored, without what is not needed. @throws IssuerRefusal that says what is too large */
@@ -92,7 +92,7 @@ export function issuesText({ issues }: z.ZodError): string {
 const MAX_SECONDS = 315_360_000;
 const Token = z.string().regex(/^[\x21-\x7e]{1,16384}$/);
 
-/** Of a token endpoint, besides what the library checks. */
+/** The answer of a token endpoint, besides what the library checks. */
 export const TokenAnswer = z.object({
   access_token: Token,
   token_type: z.string().refine((type) => type.toLowerCase() === 'bearer'),

@@ -13,7 +13,7 @@ import { IssuerMetadata, issuesText, type Issuer } from './granted.js';
 
 type Get = EgressFetch['fetch'];
 
-/** What is asked for, and of whom. */
+/** The issuer that a person is sent to, and the resource and scopes asked for. */
 export interface Wanted {
   readonly issuer: IssuerMetadata;
   readonly resource?: string;

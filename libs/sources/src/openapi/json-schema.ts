@@ -116,7 +116,7 @@ export class SchemaConverter {
     else if (value !== undefined && value !== null) result[key] = key === 'not' ? this.branch(value, key, place) : this.part(value, place);
   }
 
-  /** What is no schema stays for `checkableSchema`, which says so. */
+  /** Leaves what is no schema to `checkableSchema`, which reports it. */
   private part(value: unknown, place: Place): JsonSchema[string] {
     return isSchema(value) ? this.schema(value, place) : (bounded('', value) ?? null);
   }

@@ -23,7 +23,7 @@ export interface PartEncoding {
   readonly contentType: string | undefined;
   /** The document says how, other than by default. */
   readonly styled: boolean;
-  /** Of a part of a multipart body, with their values. */
+  /** Headers of a part of a multipart body, with their values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -47,7 +47,7 @@ export interface RequestBody {
   /** Properties of a multipart body that are files: base64 text. */
   readonly files: readonly string[];
   readonly encoding: Readonly<Record<string, PartEncoding>>;
-  /** Of a multipart body that is a list. */
+  /** Encoding of the items of a multipart body that is a list. */
   readonly parts?: PositionalParts | undefined;
 }
 

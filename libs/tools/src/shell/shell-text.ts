@@ -40,7 +40,7 @@ function endOf({ text, tail, hasGap }: CapturedOutput, redact: Redacting['redact
   return behind.slice(line < LINE_CHARS ? line : 0).replace(/^[\uDC00-\uDFFF]/, '');
 }
 
-/** What the model reads of a command: a text for each stream that it wrote to, the last one with how it ended. */
+/** The texts for the model about a command: a text for each stream that it wrote to, the last one with how it ended. */
 export function exitTexts(
   report: ProcessReport,
   ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },

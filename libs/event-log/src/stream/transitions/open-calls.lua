@@ -1,7 +1,7 @@
 -- Part of applyTransitions: bytes of the calls of a tenant that have not ended. The snapshot of a call has its own bytes,
 -- 0 where no limit was set when it was accepted; their sum is in the partition of the calls, under a key that KEYS does not have.
 
--- Of each call besides its texts.
+-- Bytes of each call besides its texts.
 local CALL_BYTES = 1024 -- inlined
 
 -- By key: the sum before this run, and what calls of this run have added.
@@ -23,7 +23,7 @@ local function countOpen(c, bytes)
   open[key].added = open[key].added + bytes
 end
 
--- Of snapshots that are written: so the sum is always that of the stored snapshots.
+-- Adds up the snapshots that are written, so that the sum is always that of the stored ones.
 local function writeOpen()
   local changes = {}
   for i = 1, #calls do

@@ -9,7 +9,7 @@ const NO_INPUT = { type: 'object' };
 /** Fields of a tool that the client would refuse. */
 export interface Mended {
   readonly inputSchema: unknown;
-  /** Of an older revision, as which the client reads the list of an older server. */
+  /** In the form of an older revision, as which the client reads the list of an older server. */
   readonly outputSchema?: unknown;
   /** The fields that were left out. */
   readonly left: readonly string[];

@@ -32,7 +32,7 @@ export function replFailure(
   return undefined;
 }
 
-/** What the model reads: what was written, as a terminal shows it, then the value or the error, and before all that state was lost. */
+/** The text for the model: what was written, as a terminal shows it, then the value or the error, and before all that state was lost. */
 export function replOutput(
   language: string,
   answer: InterpreterAnswer,
