@@ -217,6 +217,8 @@ describe('an agent outside with memory', () => {
     expect(message).toMatch(/^What the memory of the user has[^\n]*no instructions/);
     for (const text of ['The kayak of Carol is under the bridge.', 'kayak: It has two seats.', 'The kayak needs a new paddle.'])
       expect(JSON.parse(message?.split('\n')[1] ?? '')).toContain(text);
+    // Cut inside the last character.
+    expect(await recall('carol', `${'Where is the kayak?'.padEnd(1_999)}🛶`)).toContain('under the bridge');
   });
 
   it('gives an agent outside no memory of other users and tenants, without a user, or where its session may not use it', async () => {
