@@ -50,7 +50,7 @@ export function dashboardHarness(
       policy: { egress: { privateHosts: ['127.0.0.1'] } },
       ...(await settings()),
     };
-    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1' };
+    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', SOURCE_TOKEN_KEY: 'key-of-source-tokens-in-tests-of-pages' };
     const starting = [startTestCluster({ lists: true, env, config, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
     // Where one of them does not start, the other must not be left running.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));

@@ -7,7 +7,9 @@ import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js
 import { eventually } from '../../support/eventually.js';
 import { mcpBundle } from '../../support/mcp-bundle.js';
 import { startModelServer, type ModelServer } from '../../support/model-server.js';
+import type { TestLoginProvider } from '../../support/login-provider.js';
 import { serveWeb, type WebServer } from '../../support/serve-web.js';
+import { startIssuer, TokenProtectedServer } from '../../support/token-protected-server.js';
 
 const stage = dashboardHarness(async () => ({
   sourceRules: { allowCommands: true, secrets: [{ name: 'GREETER_TOKEN', tenants: ['*'], hosts: ['*', 'http://127.0.0.1:*'] }] },
@@ -15,10 +17,14 @@ const stage = dashboardHarness(async () => ({
 const FIRST = 'Creates an issue.\nReturns its number.';
 let tracker: WebServer;
 let models: ModelServer;
+let issuer: TestLoginProvider;
+let guarded: TokenProtectedServer;
 let description = FIRST;
 
 beforeAll(async () => {
   models = await startModelServer();
+  issuer = await startIssuer();
+  guarded = await TokenProtectedServer.start(issuer);
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'tracker', version: '1.0.0' });
     const answer = () => ({ content: [{ type: 'text' as const, text: 'done' }] });
@@ -31,6 +37,8 @@ beforeAll(async () => {
 afterAll(async () => {
   tracker?.close();
   await models?.close();
+  guarded?.close();
+  await issuer?.close();
 });
 
 const source = async (name: string) => (await stage.agent.get<Source>(`/v1/sources/${name}`)).body;
@@ -77,6 +85,36 @@ describe('a source', () => {
     const auth = { issuer: tracker.url, clientId: 'toolyard', clientSecret: { secretEnv: 'GREETER_TOKEN' }, scopes: ['issues'] };
     expect((await source('issued')).definition).toMatchObject({ auth });
     await stage.agent.request('DELETE', '/v1/sources/issued');
+  });
+
+  it('sends a person to the issuer of the tokens of a source and back, and takes the tokens away again', async () => {
+    issuer.person = { sub: 'ada' };
+    const page = await stage.open('/sources/new');
+    await page.getByRole('textbox', { name: 'Name' }).fill('guarded');
+    await page.getByRole('textbox', { name: 'Address' }).fill(guarded.url);
+    await page.getByRole('combobox', { name: 'Authentication' }).selectOption('OAuth, authorized by a person');
+    await page.getByRole('button', { name: 'Add the source' }).click();
+    await page.waitForURL(/\/sources\/guarded$/);
+    await page.locator('[data-authorization=needed]').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.locator('[data-authorization=granted]').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/sources/guarded');
+    await page.locator('[data-source-tool=whoami]').waitFor();
+    expect((await stage.agent.run('guarded__whoami', {})).outcome).toBe('completed');
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.locator('[data-authorization=needed]').waitFor();
+    expect((await stage.agent.run('guarded__whoami', {})).outcome).not.toBe('completed');
+  });
+
+  it('says of an authorization that nobody has begun that nothing was changed', async () => {
+    const page = await stage.open(`/authorized/${'0'.repeat(16)}?code=a&state=b`);
+    await page.getByText('Nothing was changed.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'All sources' }).click();
+    await page.waitForURL(/\/sources$/);
   });
 
   it('adds a sub-agent as a source, with its model', async () => {

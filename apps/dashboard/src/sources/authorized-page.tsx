@@ -41,7 +41,7 @@ function Finish() {
   if (error === null) return <LoadingRows />;
   return (
     <>
-      <PageHead title="Not authorized" about="The source has no tokens. Authorize it again on its page." />
+      <PageHead title="Not authorized" about="Nothing was changed. Authorize the source again on its page." />
       <ErrorState error={error} />
       <LinkButton to="/sources" variant="default" size="xs" mt="md">
         All sources
