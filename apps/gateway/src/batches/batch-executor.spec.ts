@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { ProblemError } from '#contracts';
 import type { CallSnapshot, StoredEvent } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
@@ -38,7 +39,10 @@ function openStore(): BatchStore {
   return new BatchStore(redis, durable, { partitions: 1, tenantBatchBytes: 1_000_000 } as GatewayConfig);
 }
 
-async function execute(store: BatchStore, deps: Pick<BatchRunDeps, 'hub'> & { readonly calls: object }): Promise<BatchExecutor> {
+async function execute(
+  store: BatchStore,
+  deps: Pick<BatchRunDeps, 'hub'> & { readonly calls: object; readonly failed?: BatchRunDeps['failed'] },
+): Promise<BatchExecutor> {
   const batch = await store.load(BATCH);
   if (batch === undefined) throw new Error('no batch');
   const failed = (_id: string, error: unknown) => {
@@ -95,4 +99,33 @@ it('misses no end of a call that comes before its submission is answered', async
     hub: { watch: () => ({ ended: Promise.resolve(seen), cancel: () => {} }) },
   });
   expect((await store.load(BATCH))?.endedAt).toBeGreaterThan(0);
+});
+
+it.each([
+  ['at once', false, 300],
+  ['one after the other', true, 10],
+])('submits all calls of a batch but the one for which there is no room: side effects %s', async (_how, serializeSideEffects, most) => {
+  const store = openStore();
+  const many = { readOnly: Array<boolean>(most).fill(!serializeSideEffects), verdicts: Array<'allow'>(most).fill('allow') };
+  if (serializeSideEffects) many.readOnly[0] = true;
+  await store.create({ ...DOC, strategy: { type: 'parallel', serializeSideEffects }, ...many }, [], undefined);
+  const idOf = (index: number) => `00-01JZ8C5W3Q4X9R7T2M6K8N${String(index).padStart(4, '0')}`;
+  const submitted = new Set<number>();
+  const refusals: unknown[] = [];
+  await execute(store, {
+    calls: {
+      rejection: () => undefined,
+      submit: async (_batch: unknown, index: number) => {
+        // There is room when all others are in.
+        if (index === 0 && submitted.size < most - 1) throw new ProblemError('quota_exceeded', 'no room');
+        submitted.add(index);
+        return { callId: idOf(index) };
+      },
+      head: ENDED,
+    },
+    hub: { watch: () => ({ ended: new Promise(() => {}), cancel: () => {} }) },
+    failed: (_id, error) => void refusals.push(error),
+  });
+  expect(submitted.size).toBe(most);
+  expect(refusals).not.toEqual([]);
 });

@@ -16,6 +16,8 @@ import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
+/** Actions that may fail in a row before the rest waits for the next try. */
+const FAILURES_IN_ROW = 4;
 /** Submissions of one call that may fail with an unexpected error; more would keep the batch from ending. */
 const MAX_INTERNAL_ERRORS = 5;
 
@@ -57,6 +59,10 @@ export class BatchExecutor {
   private steeringCheckedUpTo: number;
   /** Calls at a time: one after a failure, as where the tenant has no room, then twice as many each time. */
   private atOnce = AT_ONCE;
+  /** The last call whose action failed: the next try begins behind it. */
+  private lastFailed = -1;
+  /** An action for a call has succeeded in this try: then the next one comes soon. */
+  private hasProgressed = false;
   private isScheduled = false;
   private isWorking = false;
   private hasEnded = false;
@@ -96,13 +102,15 @@ export class BatchExecutor {
     this.isWorking = true;
     for (let failures = 0; this.isScheduled && !this.isDone();) {
       this.isScheduled = false;
+      this.hasProgressed = false;
       try {
         await this.takeSteps();
         failures = 0;
       } catch (error) {
         this.isScheduled = true;
         this.deps.failed(this.batch.doc.id, error);
-        await sleep(backoffMs(++failures, BACKOFF), undefined, { ref: false, signal: this.deps.closing }).catch(() => {});
+        failures = this.hasProgressed ? 1 : failures + 1;
+        await sleep(backoffMs(failures, BACKOFF), undefined, { ref: false, signal: this.deps.closing }).catch(() => {});
       }
     }
     this.isWorking = false;
@@ -210,18 +218,30 @@ export class BatchExecutor {
     this.slots.cancelled(index);
   }
 
-  /** Runs the action for all, up to a few hundred at a time, and then reads their states. Rejects with the first failure, after all were tried. */
+  /**
+   * Runs the action for all, up to a few hundred at a time, and then reads their states. Calls that fail, as where there is no room
+   * for them, do not hold up the others. Rejects with the first failure when all were tried, or after some failures in a row.
+   */
   private async each(indexes: readonly number[], action: (index: number) => Promise<void>): Promise<void> {
-    for (let from = 0; from < indexes.length && !this.isDone();) {
-      const some = indexes.slice(from, from + this.atOnce);
+    const isBehind = (index: number) => index > this.lastFailed;
+    const all = [...indexes.filter(isBehind), ...indexes.filter((index) => !isBehind(index))];
+    const failures: unknown[] = [];
+    let inRow = 0;
+    for (let from = 0; from < all.length && inRow < FAILURES_IN_ROW && !this.isDone();) {
+      const some = all.slice(from, from + this.atOnce);
       const results = await Promise.allSettled(some.map(action));
       await this.saveCallIds();
-      const failure = results.find((result) => result.status === 'rejected');
-      this.atOnce = failure === undefined ? Math.min(AT_ONCE, this.atOnce * 2) : 1;
-      if (failure !== undefined) throw failure.reason;
+      const failed = results.findIndex(({ status }) => status === 'rejected');
+      const result = results[failed];
+      this.hasProgressed ||= results.some(({ status }) => status === 'fulfilled');
+      if (result?.status === 'rejected') failures.push(result.reason);
+      this.atOnce = failed === -1 ? Math.min(AT_ONCE, this.atOnce * 2) : 1;
+      this.lastFailed = some[failed] ?? this.lastFailed;
+      inRow = failed === -1 ? 0 : inRow + 1;
       await this.refreshSlots();
       from += some.length;
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Also the ids of a try that failed: a batch must not end without one of its calls. */
