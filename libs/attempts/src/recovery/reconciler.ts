@@ -23,9 +23,12 @@ import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
 const DUE_PER_PARTITION = 100;
-/** Failures of one call are logged once, then counted for so long. */
+/** A call that fails again is logged again after so long. */
 const WARN_AGAIN_MS = 600_000;
+/** More than a sweep looks at, so that one sweep does not forget the calls of another. */
 const MAX_FAILING = 10_000;
+/** Due calls more of each partition, at most, where some fail. */
+const MOST_MORE = 100;
 const LOST_QUEUE_CHECK_MS = 2_000;
 const REDISPATCH_BATCH = 500;
 /** After a reconnect, workers get this long to renew leases and to write what they finished meanwhile. */
@@ -59,8 +62,8 @@ export class Reconciler {
   private readonly origin: EventOrigin;
   private readonly blobs: BlobStore;
   private readonly backoff = new RedispatchBackoff();
-  /** Calls that could not be recovered, with the failures since the last warning. */
-  private readonly failing = new LRUCache<string, { failures: number; warnedAt: number }>({ max: MAX_FAILING });
+  /** Calls that could not be recovered, and of which the log was warned. */
+  private readonly failing = new LRUCache<string, true>({ max: MAX_FAILING, ttl: WARN_AGAIN_MS, noUpdateTTL: true });
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
   private closed = false;
@@ -117,7 +120,7 @@ export class Reconciler {
 
   private async sweepPartitions(partitions: readonly string[], now: number): Promise<void> {
     // Calls that fail in each sweep are the first in each list: with more room, those behind them get their turn.
-    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + this.failing.size);
+    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + Math.min(this.failing.size, MOST_MORE));
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
@@ -127,17 +130,10 @@ export class Reconciler {
       await this.recover(callId, dueAt, now);
       this.failing.delete(callId);
     } catch (error) {
-      this.warnOfFailure(callId, error);
+      if (this.failing.has(callId)) return;
+      this.failing.set(callId, true);
+      this.deps.logger.warn({ callId, err: error }, 'a due call could not be recovered; each sweep tries again');
     }
-  }
-
-  private warnOfFailure(callId: string, error: unknown): void {
-    const { failures, warnedAt } = this.failing.get(callId) ?? { failures: 0, warnedAt: -Infinity };
-    const isWarned = performance.now() - warnedAt < WARN_AGAIN_MS;
-    this.failing.set(callId, isWarned ? { failures: failures + 1, warnedAt } : { failures: 0, warnedAt: performance.now() });
-    if (isWarned) return;
-    const facts = { callId, err: error, failures: failures + 1 };
-    this.deps.logger.warn(facts, 'a due call could not be recovered; each sweep tries again, and this is logged again in ten minutes');
   }
 
   private async recover(callId: string, dueAt: number, now: number): Promise<void> {
