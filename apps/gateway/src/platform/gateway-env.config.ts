@@ -123,8 +123,8 @@ export const GatewayEnv = z.object({
       'What Redis keeps of the batches of a tenant that have not ended in bytes, in each partition of the log: those of one session are in one.',
     shownDefault: '`67108864` (64 MiB)',
   }),
-  TENANT_CALL_BYTES: integer(1, 1_000_000_000_000, 134_217_728).meta({
-    description: 'The same of the calls of a tenant that have not ended: their arguments and events.',
+  TENANT_CALL_BYTES: integer(16_777_216, 1_000_000_000_000, 134_217_728).meta({
+    description: 'The same of the calls of a tenant that have not ended: arguments and the events that change them. The least is more than one call can have. States of suspended calls and inputs are not counted.',
     shownDefault: '`134217728` (128 MiB)',
   }),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets, event streams and polling workers of one key.'),
