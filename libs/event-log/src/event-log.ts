@@ -40,7 +40,10 @@ export interface EventLogOptions {
    * reconciler dispatches it after two seconds.
    */
   readonly onWoken?: (call: WokenCall) => void;
-  /** Bytes that the open calls of a tenant in one partition may have; beyond, accepts reject with `EventLogTenantFull`. Default: any. */
+  /**
+   * Bytes that the open calls of a tenant in one partition may have; beyond, accepts reject with `EventLogTenantFull`, and suspensions
+   * with a state beyond twice as many. Default: any.
+   */
   readonly tenantCallBytes?: number;
   /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
   readonly deadlineMs?: number;
@@ -158,11 +161,15 @@ export class EventLog implements EventLogWriter {
   }
 
   suspend(input: Input<'suspend'>): Promise<Applied | Rejection> {
-    return this.apply(to.suspendTransition(input), (tool) => telemetry.retried.emit({ tool, reason: 'suspended' }));
+    return this.apply(to.suspendTransition(input, this.options.tenantCallBytes), (tool) =>
+      telemetry.retried.emit({ tool, reason: 'suspended' }),
+    );
   }
 
   requestInput(input: Input<'requestInput'>): Promise<Applied | Rejection> {
-    return this.apply(to.requestInputTransition(input), (tool) => telemetry.retried.emit({ tool, reason: 'suspended' }));
+    return this.apply(to.requestInputTransition(input, this.options.tenantCallBytes), (tool) =>
+      telemetry.retried.emit({ tool, reason: 'suspended' }),
+    );
   }
 
   giveInput(input: Input<'giveInput'>): Promise<Applied | Rejection> {
@@ -206,7 +213,9 @@ export class EventLog implements EventLogWriter {
 
   /** `onApplied` is called with what the script adds to an OK, not for a REPLAY: its first answer counted already. */
   private async apply(transition: Transition, onApplied?: (extra: string) => void, sent?: () => void): Promise<Applied | Rejection> {
-    const { extra: note, woken, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
+    const given = await this.batcher.submit(transition, sent);
+    if (given.answer === 'FULL') throw new EventLogTenantFull();
+    const { extra: note, woken, ...answer } = parseAnswer(given);
     if (!isApplied(answer)) return emitRejected(transition.operation, asRejection(answer));
     if (woken !== undefined) this.options.onWoken?.(woken);
     onApplied?.(note ?? '');

@@ -73,6 +73,30 @@ describe('open calls of a tenant', () => {
     expect((await counted()) - before).toBe(Buffer.byteLength(start));
   });
 
+  it('counts the state of a suspended call until it has another one, and refuses states beyond twice the bytes of calls', async () => {
+    const callId = newId();
+    await accept(callId);
+    let attempt = 0;
+    const suspend = async (bytes: number) => {
+      attempt += 1;
+      await log.claim({ callId, attempt, leaseMs: 60_000, worker: 'w', author });
+      const before = await counted();
+      const state = { ref: `suspension.${attempt}`, sha256: '0'.repeat(64), bytes } as const;
+      const data = { reason: 'suspended', nextAttempt: attempt + 1, delayMs: 0, state } as const;
+      await log.suspend({ callId, guard: { by: 'worker', fence: attempt, writeSeq: 1 }, data, author });
+      return (await counted()) - before;
+    };
+    const withoutState = (await suspend(1)) - 1;
+    const digits = 3;
+    expect(await suspend(1_000)).toBe(withoutState + 1_000 - 1 + digits);
+    expect(await suspend(2)).toBe(withoutState + 2 - 1_000);
+    await expect(suspend(2 * ROOM)).rejects.toThrow(EventLogTenantFull);
+    expect(await log.end({ callId, guard: { by: 'worker', fence: attempt, writeSeq: 1 }, data: endOf('failed'), author })).toMatchObject({
+      code: 'OK',
+    });
+    expect(await counted()).toBe(0);
+  });
+
   it('refuses a call with large arguments beside the log, of which it keeps nothing', async () => {
     const callId = newId();
     const text = 'x'.repeat(ROOM);

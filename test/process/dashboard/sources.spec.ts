@@ -109,7 +109,7 @@ describe('a source', () => {
     expect((await stage.agent.run('guarded__whoami', {})).outcome).not.toBe('completed');
   });
 
-  it('says of an authorization that nobody has begun that nothing was changed', async () => {
+  it('says of an authorization that no person has begun that nothing was changed', async () => {
     const page = await stage.open(`/authorized/${'0'.repeat(16)}?code=a&state=b`);
     await page.getByText('Nothing was changed.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -1,10 +1,18 @@
 import type { EndData, HookRunData, InputRequestedData, ProgressData, RetryData, TurnData, UpdateData } from '#contracts';
 import type { ForcedShutdown } from '../forced-shutdown.js';
-import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, WorkerGuard } from '#event-log';
+import {
+  EventLogTenantFull,
+  type Applied,
+  type EventOrigin,
+  type WorkerIdentity,
+  type EventLogWriter,
+  type Rejection,
+  type WorkerGuard,
+} from '#event-log';
 
 const RETRY_MS = 250;
 
-/** Redis is above maxmemory: repeating would hold the slot until there is room. */
+/** Redis is above maxmemory, or the tenant has no room: repeating would hold the slot until there is some. */
 export class StateNotStored extends Error {}
 
 /** Source and actor of every event that a worker writes. */
@@ -90,7 +98,8 @@ export class AttemptWriter {
           this.detectFencing(answer);
           return answer;
         } catch (error) {
-          if (shutdown.triggered || error instanceof RangeError || error instanceof StateNotStored) throw error;
+          const isFinal = error instanceof RangeError || error instanceof StateNotStored || error instanceof EventLogTenantFull;
+          if (shutdown.triggered || isFinal) throw error;
           await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), shutdownRace.promise]);
         }
       }

@@ -94,7 +94,7 @@ function cancelledFirst({ how }: FinishedAttempt): AttemptDecision {
 
 const NO_ROOM: Failure = {
   code: 'unavailable',
-  message: 'Redis has no room for what the suspended tool keeps (maxmemory). Call it again later.',
+  message: 'Redis has no room for what the suspended tool keeps (maxmemory, TENANT_CALL_BYTES). Call it again later.',
   retryable: true,
 };
 

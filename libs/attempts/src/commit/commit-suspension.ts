@@ -1,5 +1,5 @@
 import type { InputRequestedData, RetryData, SuspensionState } from '#contracts';
-import type { BlobStore, Claimed, SuspensionRef } from '#event-log';
+import { EventLogTenantFull, type BlobStore, type Claimed, type SuspensionRef } from '#event-log';
 import { sha256Hex } from '#redis';
 import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { RetriedAttempt, SuspensionRequest } from './attempt-result.js';
@@ -22,13 +22,13 @@ export interface SuspendedAttempt {
 
 /**
  * Stores the state of the tool, then writes the event that suspends the call. Undefined when the log refused it: then a
- * cancel came first. @throws StateNotStored when Redis has no room for the state
+ * cancel came first. @throws StateNotStored when Redis, or the tenant, has no room for the state
  */
 export async function commitSuspension(
   { callId, claimed, inputMs }: SuspendedAttempt,
   asked: SuspensionRequest,
   writer: AttemptWriter,
-  blobs: Pick<BlobStore, 'put'>,
+  blobs: Pick<BlobStore, 'put' | 'delete'>,
   shutdown: ForcedShutdown,
 ): Promise<RetriedAttempt | undefined> {
   const nextAttempt = claimed.attempt + 1;
@@ -42,7 +42,11 @@ export async function commitSuspension(
       throw error instanceof Error && error.message.startsWith('OOM') ? new StateNotStored() : error;
     });
   };
-  const answer = await writer.suspend(data, shutdown, store);
+  const answer = await writer.suspend(data, shutdown, store).catch(async (error: unknown) => {
+    if (!(error instanceof EventLogTenantFull)) throw error;
+    await blobs.delete(callId, suspensionRef(claimed.attempt)).catch(() => {});
+    throw new StateNotStored();
+  });
   if (answer.code === 'BAD_TRANSITION') return undefined;
   const reported = 'reason' in data ? data : { reason: 'suspended' as const, nextAttempt, delayMs: request.resumeInMs ?? inputMs };
   return { kind: 'retried', data: reported, nextAttempt, delayMs: request.resumeInMs, answer };

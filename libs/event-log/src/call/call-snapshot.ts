@@ -39,6 +39,8 @@ export interface CallState extends CallSnapshot {
   readonly suspension: string;
   /** Counted of its tenant until it ends; 0 without a limit. */
   readonly openBytes: number;
+  /** Those of them that are the state of its last suspension. */
+  readonly stateBytes: number;
 }
 
 const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', i: 'waiting_input', e: 'ended' };
@@ -96,7 +98,8 @@ export function encodeSnapshot(snapshot: CallState): Buffer {
   ]);
 }
 
-function restOf({ updates, suspension, openBytes }: CallState): string {
+function restOf({ updates, suspension, openBytes, stateBytes }: CallState): string {
+  if (stateBytes > 0) return `${updates};${suspension};${openBytes} ${stateBytes}`;
   if (openBytes > 0) return `${updates};${suspension};${openBytes}`;
   return suspension === '' ? updates : `${updates};${suspension}`;
 }
@@ -137,7 +140,8 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
     more;
   const terms = decodeOptions(termsText);
-  const [updates = '', suspension = '', openBytes = '0'] = packed.toString('latin1', at).split(';');
+  const [updates = '', suspension = '', open = '0'] = packed.toString('latin1', at).split(';');
+  const [openBytes = 0, stateBytes = 0] = open.split(' ').map(Number);
   const { pool, priority, effect, maxAttempts } = terms;
   return {
     callId,
@@ -161,7 +165,8 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     claimToken,
     updates,
     suspension,
-    openBytes: Number(openBytes),
+    openBytes,
+    stateBytes,
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
     options: terms,

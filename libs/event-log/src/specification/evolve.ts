@@ -120,6 +120,7 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
     updates: NO_UPDATES,
     suspension: '',
     openBytes: 0,
+    stateBytes: 0,
     meta: event.meta,
     options: terms,
     queue: terms.queue ?? terms.pool,

@@ -110,20 +110,31 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
-export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>): Transition {
+/** `openBytes` as of an accept; together with the states of suspended calls a tenant may have twice as many. */
+export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>, openBytes = 0): Transition {
   const delayMs = ms(data.delayMs);
   const until = data.until === 'children' ? 'c' : 't';
   const text = eventText(author, { ...data, delayMs });
-  return transition('suspend', callId, [guard.fence, guard.writeSeq, data.nextAttempt, until, delayMs, 0, text], true);
+  return transition(
+    'suspend',
+    callId,
+    [guard.fence, guard.writeSeq, data.nextAttempt, until, delayMs, 0, text, data.state?.bytes ?? 0, openBytes],
+    true,
+  );
 }
 
-/** Throws a TypeError unless there is exactly one time: at which the tool goes on, or at which the call ends. */
-export function requestInputTransition({ callId, guard, data, author }: Input<'requestInput'>): Transition {
+/** As `suspendTransition`. Throws a TypeError unless there is exactly one time: at which the tool goes on, or at which the call ends. */
+export function requestInputTransition({ callId, guard, data, author }: Input<'requestInput'>, openBytes = 0): Transition {
   const { resumeInMs, expiresInMs, nextAttempt } = data;
   if ((resumeInMs === undefined) === (expiresInMs === undefined))
     throw new TypeError('requestInput: expected either resumeInMs or expiresInMs.');
   const times = resumeInMs === undefined ? [-1, ms(expiresInMs ?? 0)] : [ms(resumeInMs), 0];
-  return transition('suspend', callId, [guard.fence, guard.writeSeq, nextAttempt, 'i', ...times, eventText(author, data)], true);
+  return transition(
+    'suspend',
+    callId,
+    [guard.fence, guard.writeSeq, nextAttempt, 'i', ...times, eventText(author, data), data.state?.bytes ?? 0, openBytes],
+    true,
+  );
 }
 
 export function giveInputTransition({ callId, guard, data, author }: Input<'giveInput'>): Transition {

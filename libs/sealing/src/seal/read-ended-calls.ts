@@ -61,7 +61,7 @@ async function readEndedCall(
 /** Digests would let content be guessed; an ended call has no use for them. */
 function withoutDigests(id: string, snapshot: Buffer): Buffer {
   const state = decodeSnapshot(id, snapshot);
-  return encodeSnapshot({ ...state, options: { ...state.options, digest: '-' }, updates: '', suspension: '', openBytes: 0 });
+  return encodeSnapshot({ ...state, options: { ...state.options, digest: '-' }, updates: '', suspension: '', openBytes: 0, stateBytes: 0 });
 }
 
 /** Those at hand; those of a call that was submitted before this segment are read. */

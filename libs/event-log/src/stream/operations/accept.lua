@@ -25,7 +25,7 @@ function operations.accept(c, a)
     status = 'q', version = 0, attempt = 0, fence = 0, writeSeq = 0, failures = 0, deadline = deadline, totalDeadline = total,
     leaseUntil = 0, notBefore = 0, cancelBy = 0, timer = 0, submittedAt = now, firstStartedAt = 0, lastSeq = 0,
     lastWriteVersion = 0, lastWriteSeq = 0, lastWriteTime = 0, claimToken = '-', lifecycle = '', options = options, meta = meta,
-    updates = '0', suspension = '', openBytes = 0,
+    updates = '0', suspension = '', openBytes = 0, stateBytes = 0,
   }
   snapshot = c.snapshot
   append(c, 'call.submitted', 0, text1)

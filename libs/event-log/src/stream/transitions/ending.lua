@@ -24,7 +24,8 @@ local function expireJournal(c)
 end
 
 local function toEnd(c)
-  c.snapshot.status, c.snapshot.leaseUntil, c.snapshot.openBytes = 'e', 0, 0
+  local snapshot = c.snapshot
+  snapshot.status, snapshot.leaseUntil, snapshot.openBytes, snapshot.stateBytes = 'e', 0, 0, 0
   setTimer(c, 0)
   expireJournal(c)
   return wakeParent(c)

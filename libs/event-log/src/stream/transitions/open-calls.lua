@@ -1,5 +1,5 @@
 -- Part of applyTransitions: bytes of the calls of a tenant that have not ended. The snapshot of a call has its own bytes,
--- 0 where no limit was set when it was accepted; their sum is in the partition of the calls, under a key that KEYS does not have.
+-- 0 where no limit was set when it was accepted, and which of them are the state of its suspension; their sum is in the partition of the calls, under a key that KEYS does not have.
 
 -- Bytes of each call besides its texts.
 local CALL_BYTES = 1024 -- inlined
@@ -17,10 +17,11 @@ local function hasRoom(c, meta, bytes, most)
   return open[key].sum + open[key].added + bytes <= most
 end
 
+-- After `hasRoom`, where there is a limit.
 local function countOpen(c, bytes)
-  local key = openCalls(c, c.snapshot.meta)
-  c.snapshot.openBytes = bytes
-  open[key].added = open[key].added + bytes
+  local of = open[openCalls(c, c.snapshot.meta)]
+  c.snapshot.openBytes = c.snapshot.openBytes + bytes
+  if of then of.added = of.added + bytes end
 end
 
 -- Adds up the snapshots that are written, so that the sum is always that of the stored ones.

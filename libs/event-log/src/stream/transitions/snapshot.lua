@@ -17,15 +17,17 @@ local function unpackSnapshot(text, id)
     lastWriteVersion = lastWriteVersion, lastWriteSeq = lastWriteSeq, lastWriteTime = lastWriteTime,
     claimToken = claimToken, lifecycle = lifecycle, options = options, meta = meta,
   }
-  local updates, suspension, openBytes = match(text, '^([^;]*);?([^;]*);?(%d*)$', rest)
+  local updates, suspension, openBytes, stateBytes = match(text, '^([^;]*);?([^;]*);?(%d*) ?(%d*)$', rest)
   if not updates then return nil, 'the snapshot of ' .. id .. ' cannot be read' end
-  snapshot.updates, snapshot.suspension, snapshot.openBytes = updates, suspension, tonumber(openBytes) or 0
+  snapshot.updates, snapshot.suspension = updates, suspension
+  snapshot.openBytes, snapshot.stateBytes = tonumber(openBytes) or 0, tonumber(stateBytes) or 0
   return snapshot
 end
 
 local function packed(s)
   local rest = s.updates
-  if s.openBytes > 0 then rest = rest .. ';' .. s.suspension .. string.format(';%.0f', s.openBytes)
+  if s.stateBytes > 0 then rest = rest .. ';' .. s.suspension .. string.format(';%.0f %.0f', s.openBytes, s.stateBytes)
+  elseif s.openBytes > 0 then rest = rest .. ';' .. s.suspension .. string.format(';%.0f', s.openBytes)
   elseif s.suspension ~= '' then rest = rest .. ';' .. s.suspension end
   return struct.pack(SNAPSHOT_FORMAT, s.status, s.version, s.attempt, s.fence, s.writeSeq, s.failures, s.deadline, s.totalDeadline,
     s.leaseUntil, s.notBefore, s.cancelBy, s.timer, s.submittedAt, s.firstStartedAt, s.lastSeq, s.lastWriteVersion, s.lastWriteSeq,

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ApiKeyConfig } from '#contracts';
+import { BlobStore } from '#event-log';
+import { createRedis, keys as redisKeys, partitionOf } from '#redis';
+import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const WORK_KEY = 'key-of-a-worker-with-states-1';
+const keys: ApiKeyConfig[] = [
+  { id: 'all', key: BOOTSTRAP_KEY, tenant: 'states', scopes: ['submit', 'read', 'cancel'], tools: ['*'] },
+  { id: 'works', key: WORK_KEY, tenant: 'states', scopes: ['work'] },
+];
+
+let gateway: TestGateway;
+beforeAll(async () => void (gateway = await startTestGateway('states', { keys, tenantCallBytes: 20_000 })));
+afterAll(() => gateway.close());
+
+it('ends a call whose foreign worker suspends it with a state for which its tenant has no room, and stores nothing of it', async () => {
+  const worker = await ScriptedWorker.ready(gateway.url, WORK_KEY, 'states', [ADD], 2);
+  const submit = async () => (await gateway.agent.accepted('add', { a: 1, b: 2 }, { sessionId: 'one' })).id;
+  const [first, second] = [await submit(), await submit()];
+  const calls = [await worker.next('call'), await worker.next('call')];
+  for (const id of [first, second]) {
+    const { callId, fence } = calls.find((call) => call.callId === id) ?? { callId: 'none', fence: 0 };
+    worker.send({ op: 'suspend', callId, fence, until: 'input', prompt: 'Which?', state: 'x'.repeat(25_000) });
+    expect(await worker.next('done')).toMatchObject({ callId });
+  }
+  expect(await gateway.agent.ended(second)).toMatchObject({ outcome: 'failed', error: { code: 'unavailable', retryable: true } });
+  expect((await gateway.agent.get<{ status: string }>(`/v1/calls/${first}`)).body.status).toBe('waiting_input');
+  const redis = createRedis(gateway.redisUrl);
+  const blobs = new BlobStore(redis);
+  const isStored = async (id: string) => (await blobs.get(id, 'suspension.1')) !== undefined;
+  expect([await isStored(first), await isStored(second)]).toEqual([true, false]);
+  expect(Number(await redis.get(redisKeys.openBytes(partitionOf(first), 'states')))).toBeGreaterThan(25_000);
+  await gateway.agent.request('POST', `/v1/calls/${first}/cancel`, {});
+  await gateway.agent.ended(first);
+  expect(await redis.get(redisKeys.openBytes(partitionOf(first), 'states'))).toBe('0');
+  redis.disconnect();
+  worker.close();
+});
