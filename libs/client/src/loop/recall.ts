@@ -28,7 +28,7 @@ export async function recallTask(
   task: string,
   { sessionId, agentId, userId, ...options }: RecallOptions,
 ): Promise<string | undefined> {
-  const query = task.slice(0, QUERY_CHARACTERS).toWellFormed();
+  const query = cut(task, QUERY_CHARACTERS);
   const call = (tool: string, args: object): BatchSubmission['calls'][number] => ({ tool, arguments: { query, ...args }, dialect: 'core' });
   const calls = [call('memory_recall', { limit: RESULTS }), call('memory_search', { top_k: RESULTS, include_conversation: true })];
   const { results } = await client.batches.run({ sessionId, agentId, userId, strategy: { type: 'parallel' }, calls }, options);
@@ -37,5 +37,10 @@ export async function recallTask(
     ...(Facts.safeParse(facts).data?.memories ?? []).map(({ key, content }) => `${key}: ${content}`),
     ...(Notes.safeParse(notes).data?.results ?? []).map(({ text }) => text),
   ];
-  return texts.length === 0 ? undefined : `${HEADER}\n${JSON.stringify(texts.map((text) => text.slice(0, TEXT_CHARACTERS).toWellFormed()))}`;
+  return texts.length === 0 ? undefined : `${HEADER}\n${JSON.stringify(texts.map((text) => cut(text, TEXT_CHARACTERS)))}`;
+}
+
+/** The beginning of a text, without half a character at its end. */
+function cut(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }
