@@ -39,6 +39,7 @@ export interface Offer {
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TOOLS = 5_000;
 const MAX_TOOL_BYTES = 262_144;
+const TOO_LARGE = `it is larger than ${MAX_TOOL_BYTES} bytes`;
 const MAX_TOTAL_BYTES = 16_777_216;
 const MAX_PROBLEMS = 50;
 const MAX_DESCRIPTION = 20_000;
@@ -112,6 +113,8 @@ interface Announced {
 function announced(offer: OfferedTool, name: string, rules: OfferRules): Announced | string {
   if (isDeeper({ input: offer.input, output: offer.output }, LIMITS.jsonDepth))
     return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
+  // Before they are read: that takes longer than to see how large they are.
+  if (JSON.stringify([offer.input, offer.output]).length > MAX_TOOL_BYTES) return TOO_LARGE;
   const visible = withoutHiddenText(offer);
   const {
     rawName,
@@ -152,7 +155,7 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
     }),
   );
   if (!descriptor.success) return descriptor.error.issues[0]?.message ?? 'its description is not valid';
-  if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
+  if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return TOO_LARGE;
   const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
   const tool = { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
   const hidden = visible === offer ? [] : ['hidden characters were removed from its texts'];

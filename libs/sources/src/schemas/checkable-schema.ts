@@ -7,7 +7,6 @@ import { loopingReferences } from './loops.js';
 import { referred, takeAnchors } from './references.js';
 
 const SHOWN = 80;
-const MAX_HOPS = 50;
 /** Refuse what a keyword that was left out would have allowed. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   properties: ['additionalProperties'],
@@ -44,7 +43,7 @@ class Reading {
   /** Schemas with a format that is not checked: as lossy as others for what is meant to fail. */
   private readonly vague = new Set<JsonSchema>();
   /** Schemas that do not know all the members or items any more that they were meant to allow, with what would refuse these. */
-  private readonly widened = new Map<JsonSchema, readonly string[]>();
+  private readonly widened = new Map<JsonSchema, Set<string>>();
   private readonly open: (readonly [node: JsonSchema, pointer: string])[];
   private readonly anchors: ReadonlyMap<string, string>;
   private readonly lists: boolean;
@@ -61,8 +60,8 @@ class Reading {
   }
 
   read(): CheckableSchema {
-    for (let next = this.open.shift(); next !== undefined; next = this.open.shift()) {
-      const [node, pointer] = next;
+    // The list grows meanwhile. Taking out its first would move all others, each time.
+    for (const [node, pointer] of this.open) {
       if (this.seen.has(node)) continue;
       this.seen.set(node, pointer);
       this.node(node, pointer);
@@ -202,23 +201,13 @@ class Reading {
     const { $ref } = node;
     if ($ref === undefined || $ref === null) return;
     const found = typeof $ref === 'string' ? referred($ref, this.root, this.anchors) : undefined;
-    if (found === undefined || this.leadsBack(found.schema, node)) return this.drop(node, '$ref', pointer);
+    if (found === undefined) return this.drop(node, '$ref', pointer);
     if (found.reference !== $ref) node['$ref'] = found.reference;
     this.visit(found.schema, found.reference.slice(1));
   }
 
-  /** References to each other without a schema between them. */
-  private leadsBack(target: JsonSchema | boolean, node: JsonSchema): boolean {
-    let next: JsonSchema | boolean | undefined = target;
-    for (let hops = 0; hops < MAX_HOPS && typeof next === 'object' && next !== node; hops += 1) {
-      const $ref: unknown = next['$ref'] ?? next['$dynamicRef'] ?? next['$recursiveRef'];
-      next = typeof $ref === 'string' ? referred($ref, this.root, this.anchors)?.schema : undefined;
-    }
-    return next !== undefined && typeof next === 'object';
-  }
-
   private visit(schema: JsonSchema | boolean, pointer: string): void {
-    if (typeof schema !== 'boolean') this.open.push([schema, pointer]);
+    if (typeof schema !== 'boolean') this.open.push([schema, shortened(pointer)]);
   }
 
   private drop(node: JsonSchema, key: string, pointer: string, checks = true): void {
@@ -231,7 +220,10 @@ class Reading {
 
   private widen(node: JsonSchema, key: string): void {
     const others = Object.hasOwn(OTHERS, key) ? OTHERS[key] : undefined;
-    if (others !== undefined) this.widened.set(node, [...(this.widened.get(node) ?? []), ...others]);
+    if (others === undefined) return;
+    const widened = this.widened.get(node) ?? new Set();
+    this.widened.set(node, widened);
+    for (const other of others) widened.add(other);
   }
 
   private say(pointer: string, value: unknown, why?: string): void {

@@ -3,6 +3,8 @@ import { isFields } from '../fields.js';
 import { isSchema } from './keywords.js';
 
 const MAX_ANCHORS = 1_000;
+/** Each reference by the name becomes as long as the place of what it names. */
+const MAX_POINTER = 1_000;
 const VALID = /^[\w\-.~:/?#@!$&'()*+,;=%]*$/;
 
 const ANCHOR = /^[A-Za-z_][\w.-]*$/;
@@ -19,9 +21,13 @@ export function takeAnchors(root: JsonSchema): ReadonlyMap<string, string> {
     if (typeof value !== 'object' || value === null || anchors.size >= MAX_ANCHORS) return;
     if (isFields(value)) {
       for (const name of [value['$anchor'], value['$dynamicAnchor'], fragmentOf(value['$id']), fragmentOf(value['id'])])
-        if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, pointer);
+        if (typeof name === 'string' && !anchors.has(name) && pointer.length <= MAX_POINTER) anchors.set(name, pointer);
       const { $anchor } = value;
-      if (typeof $anchor === 'string') anchored.set($anchor, [...(anchored.get($anchor) ?? []), value]);
+      if (typeof $anchor === 'string') {
+        const holders = anchored.get($anchor) ?? [];
+        anchored.set($anchor, holders);
+        holders.push(value);
+      }
       for (const key of ['$dynamicAnchor', ...(value === root ? [] : ['$id'])])
         if (typeof value[key] === 'string') Reflect.deleteProperty(value, key);
     }

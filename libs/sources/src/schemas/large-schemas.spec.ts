@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { acceptOffer } from '../catalog/offered-tool.js';
+import { checkableSchema } from './checkable-schema.js';
+
+const MANY = 400_000;
+const many = <T>(count: number, part: (index: number) => T) => Array.from({ length: count }, (_, index) => part(index));
+const read = (schema: object) => checkableSchema({ type: 'object', ...schema });
+const nothing = () => 0;
+
+describe('large schemas that others wrote', () => {
+  /** Each would take minutes if a part took longer the more others there are. */
+  it.each([
+    ['parts', () => ({ allOf: many(2 * MANY, () => ({})) }), nothing],
+    ['names that cannot be read', () => ({ patternProperties: Object.fromEntries(many(MANY, (at) => [`/^${at}$/`, {}])) }), () => MANY],
+    ['parts of the same name', () => ({ allOf: many(MANY, () => ({ $anchor: 'n' })) }), nothing],
+    ['faults behind a long name', () => ({ properties: { ['n'.repeat(200_000)]: { allOf: many(100_000, () => 7) } } }), () => 100_000],
+  ])('reads a schema of very many %s', (_what, schema, faults) => expect(read(schema()).left).toHaveLength(faults()));
+
+  it('makes no schema many times as large, whatever its references stand for', () => {
+    const properties = Object.fromEntries(many(1_000, (at) => [at, { $ref: '#n' }]));
+    const schema = { properties, $defs: { ['n'.repeat(10_000)]: { $anchor: 'n' } } };
+    expect(JSON.stringify(read(schema).schema).length).toBeLessThan(JSON.stringify(schema).length * 2);
+  });
+
+  it('reads references over any number of others, and cuts a loop of them once', () => {
+    const chain = Object.fromEntries(many(100, (at) => [at, { $ref: `#/$defs/${at + 1}` }]));
+    expect(read({ properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: {} } }).left).toEqual([]);
+    const loop = { properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: { $ref: '#/$defs/0' } } };
+    expect(read(loop).left).toEqual([expect.stringContaining('/$ref cannot be read')]);
+  });
+
+  it('leaves out a tool whose schemas are too large before it looks at what is in them', () => {
+    const input = { type: 'text', title: 'x'.repeat(262_144) } as const;
+    const { problems } = acceptOffer([{ rawName: 't', input }], { name: 'x', kind: 'mcp', trust: false });
+    expect(problems).toEqual(['"t": it is larger than 262144 bytes']);
+  });
+});
