@@ -70,7 +70,7 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
       problems.push(`${name}: the tools of the source are larger than ${MAX_TOTAL_BYTES} bytes`);
     else {
       tools.set(name, built.tool);
-      parts.push(...built.problems.map((problem) => `${name}: ${problem}`));
+      for (const problem of built.problems) parts.push(`${name}: ${problem}`);
     }
   }
   if (offered.length > MAX_TOOLS)

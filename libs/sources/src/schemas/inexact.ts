@@ -30,7 +30,7 @@ function partsOf(
   while (open.length > 0) {
     const next = open.pop();
     if (isKnown(next)) parts.push(next);
-    else if (typeof next === 'object' && next !== null) open.push(...Object.values<unknown>({ ...next }));
+    else if (typeof next === 'object' && next !== null) for (const part of Object.values<unknown>({ ...next })) open.push(part);
   }
   return parts;
 }

@@ -13,6 +13,7 @@ describe('large schemas that others wrote', () => {
     ['parts', () => ({ allOf: many(2 * MANY, () => ({})) }), nothing],
     ['names that cannot be read', () => ({ patternProperties: Object.fromEntries(many(MANY, (at) => [`/^${at}$/`, {}])) }), () => MANY],
     ['parts of the same name', () => ({ allOf: many(MANY, () => ({ $anchor: 'n' })) }), nothing],
+    ['values beside a check that cannot be read', () => ({ enum: many(MANY, (at) => at), pattern: '(?=' }), () => 1],
     ['faults behind a long name', () => ({ properties: { ['n'.repeat(200_000)]: { allOf: many(100_000, () => 7) } } }), () => 100_000],
   ])('reads a schema of very many %s', (_what, schema, faults) => expect(read(schema()).left).toHaveLength(faults()));
 
@@ -27,6 +28,12 @@ describe('large schemas that others wrote', () => {
     expect(read({ properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: {} } }).left).toEqual([]);
     const loop = { properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: { $ref: '#/$defs/0' } } };
     expect(read(loop).left).toEqual([expect.stringContaining('/$ref cannot be read')]);
+  });
+
+  it('takes a tool however many of its parts its source has left out', () => {
+    const tool = { rawName: 't', input: { type: 'object' }, problems: many(MANY, () => 'left out') } as const;
+    const { tools, problems } = acceptOffer([tool], { name: 'x', kind: 'openapi', trust: false });
+    expect([tools.length, problems.length, problems[0]]).toEqual([1, 50, 't: left out']);
   });
 
   it('leaves out a tool whose schemas are too large before it looks at what is in them', () => {
