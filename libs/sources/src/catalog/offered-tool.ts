@@ -142,7 +142,7 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
     describeTool({
       name,
       source: rules.name,
-      label: (label ?? name).slice(0, 200),
+      label: (label ?? mappedName(rules.name, rawName)).slice(0, 200),
       description: described ?? `${KIND_NAMES[rules.kind]} tool (no description)`,
       ...(described === undefined ? { undescribed: true } : {}),
       input: { ...checked.schema, type: 'object' },

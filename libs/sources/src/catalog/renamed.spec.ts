@@ -14,6 +14,16 @@ describe('names of tools by the rules of their source', () => {
     expect(renamed('_'.repeat(10_000_000), { replace: [{ from: '_', to: '-' }], prefix: 'x' })).toBe(`x${'-'.repeat(256)}`);
   });
 
+  it('keeps what needs a person the same where the rules change no more than names', () => {
+    const digests = (names?: NameRules) => {
+      const list = [tool('get.user'), { ...tool('send'), label: 'Send' }];
+      return acceptOffer(list, { name: 'api', kind: 'mcp', trust: false, names }).tools.map(({ digest }) => digest);
+    };
+    expect(digests({ replace: [], prefix: 'x_' })).toEqual(digests());
+    // Another digest would make the tools of all sources wait.
+    expect(digests().map((it) => it.slice(0, 8))).toEqual(['b2f224ab', '53454614']);
+  });
+
   it('leaves out all tools that the rules give one name, whichever is listed first', () => {
     const rules = { replace: [{ from: 'v2_', to: '' }] };
     for (const names of [
