@@ -54,11 +54,13 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
   const tools = new Map<string, AnnouncedTool>();
   const problems: string[] = [...leftOut];
   const parts: string[] = [];
-  const taken = offered.slice(0, MAX_TOOLS).map((offer) => ({ offer, name: offeredName(rules, offer.rawName) }));
+  const taken = offered
+    .slice(0, MAX_TOOLS)
+    .map((offer) => ({ offer, name: offeredName(rules, offer.rawName) }))
+    .filter(({ offer, name }) => isWanted(name, offer.rawName, rules));
   const alike = rules.names === undefined ? new Set<string>() : ambiguous(taken);
   let bytes = 0;
   for (const { offer, name } of taken) {
-    if (!isWanted(name, offer.rawName, rules)) continue;
     if (alike.has(name)) {
       problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: \`names\` gives another tool of the source the name ${name}, too`);
       continue;

@@ -24,6 +24,14 @@ describe('names of tools by the rules of their source', () => {
     expect(digests().map((it) => it.slice(0, 8))).toEqual(['b2f224ab', '53454614']);
   });
 
+  it('gives a name to the tool that is wanted of two that the rules give it', () => {
+    const names = { replace: [{ from: '-', to: '_' }] };
+    const wanted = (exclude: string[]) =>
+      acceptOffer(['get_user', 'get-user'].map(tool), { name: 'api', kind: 'mcp', trust: false, names, exclude });
+    expect(wanted(['get-user'])).toMatchObject({ tools: [{ rawName: 'get_user' }], problems: [] });
+    expect(wanted([]).tools).toEqual([]);
+  });
+
   it('leaves out all tools that the rules give one name, whichever is listed first', () => {
     const rules = { replace: [{ from: 'v2_', to: '' }] };
     for (const names of [
