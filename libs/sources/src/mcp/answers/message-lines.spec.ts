@@ -33,6 +33,24 @@ it('reads a message to the end of its line whose header says a wrong length', ()
     expect(written(`Content-Length: ${length}\r\n\r\n{"id":"ö"}\n{"id":2}\n`, 4)).toEqual(['{"id":"ö"}', '{"id":2}']);
 });
 
+it('reads a message with line ends in a frame of a language server, wherever it is cut', () => {
+  const pretty = [{ id: 1, params: { text: 'ö\n' } }, [{ id: 2 }]].map((it) => JSON.stringify(it, null, 2));
+  const text = pretty.map((it) => framed(it) + framed(`${it}\n`) + framed(it.replaceAll('\n', '\r\n'))).join('');
+  const expected = pretty.flatMap((it) => [it, it, it]).map((it): unknown => JSON.parse(it));
+  for (let cut = 0; cut < Buffer.byteLength(text); cut += 1)
+    expect(written(text, cut).map((it): unknown => JSON.parse(it))).toEqual(expected);
+});
+
+it('reads the messages that a frame of a wrong length has in lines beside others', () => {
+  const lines = (length: number, first: string) => written(`Content-Length: ${length}\r\n\r\n${first}\n{"id":1}\n{"id":2}\n`, 30);
+  for (const [length, first] of [
+    [900, 'starting'],
+    [12, '{'],
+    [15, '[{'],
+  ] as const)
+    expect(lines(length, first)).toEqual([first, '{"id":1}', '{"id":2}']);
+});
+
 it('reads a line that only looks like a header of a message, and what follows it', () => {
   expect(written('Content-Length: 20\n{"id":1}\n{"id":2}\n', 3)).toEqual(['{"id":1}', '{"id":2}']);
 });

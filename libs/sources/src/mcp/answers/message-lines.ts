@@ -1,5 +1,7 @@
 const NEWLINE = 10;
 const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
+/** Of a message that may go on after a line end. */
+const BEGINNING = /^\s*[{[]/;
 const FIELD = /^[\w-]+:/;
 
 /**
@@ -14,13 +16,15 @@ export class MessageLines {
   private length = 0;
   /** Bytes that the message after a header still has. */
   private left = 0;
+  /** The message has line ends: it goes on to the end of its frame. */
+  private isSpread = false;
 
   constructor(private readonly maxBytes: number) {}
 
   /** The lines that are complete by now, without headers. @throws RangeError for a line beyond the limit */
   *take(chunk: Uint8Array): Generator<string> {
     for (let start = 0; start < chunk.length;) {
-      const newline = chunk.indexOf(NEWLINE, start);
+      const newline = this.isSpread ? -1 : chunk.indexOf(NEWLINE, start);
       const frameEnd = this.left === 0 ? Infinity : start + this.left;
       const end = Math.min(newline === -1 ? chunk.length : newline, frameEnd);
       this.add(chunk.subarray(start, end));
@@ -29,8 +33,17 @@ export class MessageLines {
       if (end === frameEnd) {
         // A length that is wrong counts for nothing: the line goes on.
         if (isJson(this.text)) yield this.taken();
+        else if (this.isSpread) yield* this.takenLines();
+        this.isSpread = false;
       } else if (end === newline) {
         start += 1;
+        // Looked at once in a frame: a second look at each line would take longer the more there are.
+        this.isSpread = this.left > 1 && BEGINNING.test(this.text) && !isJson(this.text);
+        if (this.isSpread) {
+          this.add(chunk.subarray(newline, start));
+          this.left -= 1;
+          continue;
+        }
         this.left = 0;
         const line = this.taken();
         if (!this.isHeader(line)) yield line;
@@ -58,6 +71,13 @@ export class MessageLines {
     this.pieces = [];
     this.size = 0;
     return text;
+  }
+
+  /** The lines that are complete. */
+  private takenLines(): readonly string[] {
+    const lines = this.taken().split('\n');
+    this.add(Buffer.from(lines.pop() ?? ''));
+    return lines;
   }
 
   private isHeader(line: string): boolean {
