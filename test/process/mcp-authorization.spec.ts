@@ -22,7 +22,7 @@ import { BOOTSTRAP_KEY, sha256 } from '../support/gateway.js';
 import type { TestLoginProvider } from '../support/login-provider.js';
 import { startBridge, type Bridge } from '../support/mcp-bridge.js';
 import { CookieJar, follow } from '../support/signing-in.js';
-import { startIssuer, TokenProtectedServer } from '../support/token-protected-server.js';
+import { introspect, startIssuer, TokenProtectedServer } from '../support/token-protected-server.js';
 
 const HOST = '127.0.0.1';
 const SOURCE_TOKEN_KEY = 'key-of-source-tokens-in-the-tests-of-authorization';
@@ -88,7 +88,7 @@ describe('MCP sources that people authorize', () => {
   });
   beforeEach(() => {
     issuer.person = { sub: 'ada' };
-    issuer.onRevocation = () => Promise.resolve();
+    issuer.onToken = issuer.onRevocation = () => Promise.resolve();
     server.issuers = [issuer.issuer];
     server.admits = () => Promise.resolve(true);
   });
@@ -112,6 +112,9 @@ describe('MCP sources that people authorize', () => {
     });
     await eventually(async () => (await read(name)).status === 'ok', `the tools of ${name} to be read`);
   };
+  const lastGiven = () => issuer.refreshTokens.at(-1) ?? '';
+  const isActive = async (token: string) => (await introspect(issuer, token)).active;
+  const hasEnded = (token: string) => eventually(async () => (await isActive(token)) === false, 'the issuer to end the tokens');
   const whoami = (name: string) => agent().run(`${name}__whoami`, {});
 
   it('shows a source that waits for its authorization, and runs its tools after a person has given it [TS-13]', async () => {
@@ -280,6 +283,33 @@ describe('MCP sources that people authorize', () => {
     await agent().request('DELETE', '/v1/sources/removed');
     expect([ended() - before, found]).toEqual([4, [404, 404]]);
     expect(await redis.hkeys(keys.sourceAuthorizations())).not.toContain('default/removed');
+  });
+
+  it('ends tokens at the issuer that it gives while their source is removed', async () => {
+    expect((await add('vanished')).status).toBe(201);
+    const url = await comeBack(await begin('vanished'));
+    issuer.onToken = async () => void (await agent().request('DELETE', '/v1/sources/vanished'));
+    const before = lastGiven();
+    expect((await finish(url)).status).toBe(409);
+    expect(lastGiven()).not.toBe(before);
+    await hasEnded(lastGiven());
+  });
+
+  it('ends tokens at the issuer that cannot be stored', async () => {
+    expect((await add('unstored')).status).toBe(201);
+    const url = await comeBack(await begin('unstored'));
+    issuer.onToken = async () => void (await redis.hset(keys.sourceAuthorizations(), 'default/unstored', 'damaged'));
+    expect((await finish(url)).status).toBe(500);
+    await hasEnded(lastGiven());
+    await redis.hdel(keys.sourceAuthorizations(), 'default/unstored');
+  });
+
+  it('ends the tokens of the client before at the issuer when a source is authorized again', async () => {
+    await authorized('again');
+    const before = lastGiven();
+    expect((await finish(await comeBack(await begin('again')))).status).toBe(200);
+    await hasEnded(before);
+    expect([await isActive(lastGiven()), (await whoami('again')).outcome]).toEqual([true, 'completed']);
   });
 
   /** As the config file has it. */

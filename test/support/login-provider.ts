@@ -25,6 +25,8 @@ export class TestLoginProvider {
   isAway = false;
   /** The error with which it answers at its token endpoint. */
   refuses: string | undefined;
+  /** Called before it gives tokens. */
+  onToken: () => Promise<void> = () => Promise.resolve();
   /** Called before it ends a token. */
   onRevocation: () => Promise<void> = () => Promise.resolve();
   /** How often each path was asked for. */
@@ -109,6 +111,7 @@ export class TestLoginProvider {
     const { pathname } = new URL(request.url ?? '/', this.issuer);
     this.asked.push(pathname);
     if (this.isAway) return void response.writeHead(503).end();
+    if (pathname === '/token') await this.onToken();
     if (pathname === '/token/revocation') await this.onRevocation();
     this.people.set(this.person.sub, this.person);
     if (pathname === '/token' && this.refuses !== undefined)

@@ -70,14 +70,19 @@ export class TokenProtectedServer {
   }
 
   private async isActive(token: string): Promise<boolean> {
-    const response = await fetch(`${this.issuer.issuer}/token/introspection`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}` },
-      body: new URLSearchParams({ token }),
-    });
-    const { active, aud } = (await response.json()) as { active?: boolean; aud?: string };
+    const { active, aud } = await introspect(this.issuer, token);
     return active === true && aud === this.url;
   }
+}
+
+/** What the issuer says of an access token or a refresh token. */
+export async function introspect({ issuer }: TestLoginProvider, token: string): Promise<{ active?: boolean; aud?: string }> {
+  const response = await fetch(`${issuer}/token/introspection`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}` },
+    body: new URLSearchParams({ token }),
+  });
+  return (await response.json()) as { active?: boolean; aud?: string };
 }
 
 function whoami(): McpServer {

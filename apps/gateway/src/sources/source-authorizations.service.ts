@@ -1,4 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { randomPKCECodeVerifier, randomState } from 'openid-client';
 import type { Logger } from 'pino';
 import {
@@ -37,6 +38,8 @@ import type { KnownSource } from './source-views.js';
 
 /** All requests to server and issuer together. */
 const TIMEOUT_MS = 25_000;
+/** How long a gateway that stops waits for the end of tokens. */
+const CLOSE_MS = 3_000;
 /** Authorizations for which a gateway asks issuers at a time; of one tenant one. */
 const AT_ONCE = 8;
 const RETRY_MS = 2_000;
@@ -48,9 +51,11 @@ interface Found extends AuthorizedSource {
 
 /** A person lets an MCP source have tokens: OAuth 2.0, authorization code with PKCE. */
 @Injectable()
-export class SourceAuthorizations {
+export class SourceAuthorizations implements BeforeApplicationShutdown {
   private readonly store: AuthorizationStore;
   private readonly authorizing = new Set<string>();
+  /** Requests to issuers in the background. */
+  private readonly ending = new Set<Promise<boolean>>();
 
   constructor(
     private readonly catalog: SourceCatalog,
@@ -61,6 +66,10 @@ export class SourceAuthorizations {
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     this.store = new AuthorizationStore(redis, config.sourceTokenKey);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.race([Promise.all(this.ending), delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
   /**
@@ -119,10 +128,22 @@ export class SourceAuthorizations {
       }),
     );
     const by = principal.person === undefined ? principal.keyId : personText(principal.person);
-    if (!(await this.store.grant(found.id, found.binding, granted, by))) throw notBegun();
+    if (!(await this.keep(found, granted, by))) throw notBegun();
     this.log.warn({ source: begun.name, tenant: found.id.tenantId, key: principal.keyId }, 'a source was authorized');
     await act.record('admin.source_authorized', { target: begun.name, after: { issuer: granted.issuer.issuer, scope: granted.scope } });
     return begun.name;
+  }
+
+  /** False where the source was removed or changed meanwhile. Tokens that are not stored, or not any more, end at the issuer. */
+  private async keep(found: Found, granted: Granted, by: string): Promise<boolean> {
+    let ended: Granted | undefined = granted;
+    try {
+      const stored = await this.store.grant(found.id, found.binding, granted, by);
+      ended = stored.ended;
+      return stored.isStored;
+    } finally {
+      this.endLater(found, ended);
+    }
   }
 
   /** The tokens are gone here before the issuer is asked: a worker that renews them now cannot store them. */
@@ -151,6 +172,12 @@ export class SourceAuthorizations {
     const authorized = authorizedSource(stored);
     if (authorized === undefined) return;
     await this.end({ ...authorized, id: idOf(stored), stored }, this.store.tokensOf(text, authorized.binding));
+  }
+
+  /** Asks the issuer in the background: one that does not answer holds nothing up. */
+  private endLater(found: Found, granted: Granted | undefined): void {
+    const asked = this.end(found, granted).finally(() => this.ending.delete(asked));
+    this.ending.add(asked);
   }
 
   private async end(found: Found, granted: Granted | undefined): Promise<boolean> {

@@ -6,7 +6,7 @@ import { keys, openText, redisNow, sealText, sha256Hex, type RedisConnection } f
 import { sourceKey, type SourceId } from '../source-id.js';
 import { grant, release, replaceSame } from './authorization-scripts.js';
 import { authorizedSource } from './authorized-source.js';
-import { Begun, Granted, storedText } from './granted.js';
+import { Begun, Granted, hasSameClient, storedText } from './granted.js';
 
 /** How long a person has at the issuer's page. */
 export const BEGUN_MS = 600_000;
@@ -31,6 +31,13 @@ export interface KeptGrant {
   readonly granted: Granted;
   /** Time of reading, by the clock of Redis: those of workers may differ. */
   readonly now: number;
+}
+
+export interface Stored {
+  /** False where the source was removed or changed meanwhile. */
+  readonly isStored: boolean;
+  /** Tokens that no source has now. */
+  readonly ended?: Granted | undefined;
 }
 
 /** Why there are no tokens. */
@@ -62,16 +69,20 @@ export class AuthorizationStore {
     return text === null ? undefined : Begun.parse(JSON.parse(this.opened(text, state)));
   }
 
-  /** Stores tokens; false where the source was removed or changed meanwhile. Workers that had none try the source at once. */
-  async grant(id: SourceId, binding: string, granted: Granted, by: string): Promise<boolean> {
+  /**
+   * Stores tokens. Workers that had none try the source at once. Tokens before of the same client have not ended: to revoke them
+   * may end the new ones, too.
+   */
+  async grant(id: SourceId, binding: string, granted: Granted, by: string): Promise<Stored> {
+    const unstored = { isStored: false, ended: granted };
     const field = sourceKey(id);
     const [definition, before] = await Promise.all([
       this.redis.hget(keys.sourceDefinitions(), field),
       this.redis.hget(keys.sourceAuthorizations(), field),
     ]);
-    if (definition === null) return false;
+    if (definition === null) return unstored;
     const source = StoredSource.parse(JSON.parse(definition));
-    if (authorizedSource(source)?.binding !== binding) return false;
+    if (authorizedSource(source)?.binding !== binding) return unstored;
     const works = before !== null && Kept.parse(JSON.parse(before)).refused === undefined;
     const next = works ? definition : JSON.stringify({ ...source, authorized: randomUUID() } satisfies StoredSource);
     const kept = this.kept({ by, at: new Date().toISOString() }, granted, binding);
@@ -80,7 +91,9 @@ export class AuthorizationStore {
       [keys.sourceDefinitions(), keys.sourceAuthorizations(), keys.sourceRevision()],
       [field, definition, next, JSON.stringify(kept)],
     );
-    return answer === 1;
+    if (typeof answer !== 'string') return unstored;
+    const replaced = this.tokensOf(answer, binding);
+    return { isStored: true, ended: replaced && hasSameClient(replaced, granted) ? undefined : replaced };
   }
 
   /** @throws NotAuthorized where a person is needed */

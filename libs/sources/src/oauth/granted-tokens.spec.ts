@@ -60,7 +60,7 @@ describe('tokens that a person let a source have', () => {
     const number = asked.length;
     return Response.json({ access_token: `access-${number}`, refresh_token: `refresh-${number}`, token_type: 'Bearer', expires_in: 3_600 });
   };
-  const grant = async (tokens: Granted) => expect(await store.grant(id, source().binding, tokens, 'ada')).toBe(true);
+  const grant = async (tokens: Granted) => expect(await store.grant(id, source().binding, tokens, 'ada')).toMatchObject({ isStored: true });
   const tokens = () => new GrantedTokens({ id, source: source(), store, env: {}, guarded: { fetch }, secrets: [] });
 
   beforeAll(() => {
@@ -99,6 +99,22 @@ describe('tokens that a person let a source have', () => {
     onRefresh = () => grant({ ...lasting, accessToken: 'access-new' });
     expect(await tokens().token()).toBe('access-new');
     expect(asked).toEqual(['/token refresh-0']);
+  });
+
+  it('ends tokens at the issuer that were renewed while another client got the authorization of their source', async () => {
+    onRefresh = () => grant({ ...lasting, accessToken: 'access-new', client: { clientId: 'another', method: 'none' } });
+    expect(await tokens().token()).toBe('access-new');
+    expect(asked).toEqual(['/token refresh-0', '/revoke refresh-1', '/revoke access-1']);
+  });
+
+  it('names the tokens that a new authorization of a source ends: those of another client', async () => {
+    const other: Granted = { ...lasting, client: { clientId: 'another', method: 'none' } };
+    const grantOf = (tokens: Granted, binding = source().binding) => store.grant(id, binding, tokens, 'ada');
+    expect(await grantOf(lasting)).toEqual({ isStored: true });
+    expect(await grantOf(other)).toEqual({ isStored: true, ended: lasting });
+    expect(await grantOf(lasting, `${source().binding} `)).toEqual({ isStored: false, ended: lasting });
+    await store.refuse(id, await store.read(id, source().binding), 'invalid_grant');
+    expect(await grantOf(lasting)).toEqual({ isStored: true });
   });
 
   it('asks for a person after a refused renewal of tokens, and removes the tokens', async () => {

@@ -7,7 +7,7 @@ import { resolveSecret } from '../definitions/resolve-secrets.js';
 import type { Tokens } from './authorized-fetch.js';
 import type { AuthorizedSource } from './authorized-source.js';
 import { NotAuthorized, type AuthorizationStore, type KeptGrant } from './authorization-store.js';
-import { IssuerRefusal } from './granted.js';
+import { hasSameClient, IssuerRefusal } from './granted.js';
 import { IssuerRequests } from './issuer-requests.js';
 import { noToken } from './client-credentials.js';
 import { bounded } from './token-endpoint.js';
@@ -94,8 +94,8 @@ export class GrantedTokens implements Tokens {
   }
 
   /**
-   * Undefined where the tokens were replaced meanwhile: those are used, and nothing is revoked, as this may end their grant, too.
-   * Only the end of the grant takes tokens away, no fault of the issuer.
+   * Undefined where the tokens were replaced meanwhile: those are used. Of the same client, nothing is revoked, as this may end
+   * their grant, too. Only the end of the grant takes tokens away, no fault of the issuer.
    */
   private async renew(kept: KeptGrant): Promise<string | undefined> {
     const { id, store, source } = this.parts;
@@ -106,10 +106,12 @@ export class GrantedTokens implements Tokens {
       const granted = await requests.renew(kept.granted, refreshToken, kept.now);
       this.hide(granted);
       if (await store.replace(id, source.binding, kept, granted)) return granted.accessToken;
-      await this.read().catch(async (error: unknown) => {
-        if (error instanceof NotAuthorized) await requests.revoke(granted).catch(() => undefined);
+      const revoke = () => requests.revoke(granted).catch(() => undefined);
+      const replacing = await this.read().catch(async (error: unknown) => {
+        if (error instanceof NotAuthorized) await revoke();
         throw error;
       });
+      if (!hasSameClient(replacing.granted, granted)) await revoke();
       return undefined;
     } catch (error) {
       if (error instanceof NotAuthorized) throw error;

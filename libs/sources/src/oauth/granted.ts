@@ -69,6 +69,11 @@ export const Granted = z.object({
 });
 export type Granted = z.output<typeof Granted>;
 
+/** Whether an issuer may take both for tokens of one grant. */
+export function hasSameClient(one: Granted, other: Granted): boolean {
+  return one.issuer.issuer === other.issuer.issuer && one.client.clientId === other.client.clientId;
+}
+
 /** The most bytes of an authorization, begun or granted, in Redis. */
 const MAX_STORED_BYTES = 8_192;
 
