@@ -1,4 +1,6 @@
 /* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
+import { HIDDEN_TEXT, SUSPECT_TEXT } from '#patterns';
+
 /** What to do with characters that a reader does not see and a model does: take them out, or write them as `\u{200B}`. */
 export type HiddenCharacters = 'drop' | 'escape';
 
@@ -12,27 +14,9 @@ export interface HeldText {
   readonly text: string;
 }
 
-/**
- * Dangerous for a terminal, a reader or a model, in this order: escape sequences (cursor, title, clipboard, colours; ECMA-48),
- * line ends that overwrite, hidden characters, other control characters. Hidden are tags, bidi controls (Unicode TR 9),
- * zero-width characters, variation selectors and fillers; those that make emoji, and joiners within scripts that are
- * written with them, stay.
- */
-export const ESCAPE =
-  '\\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)?|\\x1b[ -/]{0,8}[0-~]';
-const STAYS =
-  '\\r\\n|(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=[\\p{Extended_Pictographic}#*0-9])[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])';
-const HIDDEN =
-  '\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}';
-const CONTROL = '\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f';
-
 /** Nothing is to be cleaned among these, and nothing that follows makes it so. */
 const NOT_PLAIN = /[^\t\n -~]/;
 const NONE: readonly HeldText[] = [];
-// oxlint-disable-next-line no-restricted-globals -- constants of this library
-const SUSPECT = new RegExp(`[${CONTROL}${HIDDEN}]`, 'u');
-// oxlint-disable-next-line no-restricted-globals -- constants of this library
-const PARTS = new RegExp(`(?<stays>${STAYS})|(?<escape>${ESCAPE})|\\r|(?<hidden>[${HIDDEN}])|[${CONTROL}]`, 'gu');
 const STYLE = /^(?:\x1b\[|\x9b)[0-9;:]*m$/;
 /** The end of a text that more text may turn into something else. */
 const OPEN_END =
@@ -42,17 +26,12 @@ const MAY_BE_OPEN = /[\x1b\r\x80-\x9f\ud800-\udbff\u200c\u200d\ufe0e\ufe0f]/;
 const LONGEST_OPEN = 4_100;
 const CONTEXT = 8;
 
-/** The text without what could harm its reader. The very same text when there is nothing. */
-export function cleanText(text: string): string {
-  return SUSPECT.test(text) ? cleanFrom(text, 0, text.length, 'drop').text : text;
-}
-
-/** The same for a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
+/** `cleanText` of a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
 export function cleanTruncated(text: string): string {
   const until = text.length - openEnd(text, 0);
   const sure = text.slice(0, until);
   // What the undecided end tells of the character before it counts.
-  return SUSPECT.test(sure) ? cleanFrom(text, 0, until, 'drop').text : sure;
+  return SUSPECT_TEXT.test(sure) ? cleanFrom(text, 0, until, 'drop').text : sure;
 }
 
 /** A text that comes in pieces, cleaned as if it had come whole. What stands beside it goes by its place in what was given out in all. */
@@ -79,7 +58,7 @@ export class CleanStream {
     this.held += piece;
     const until = final ? this.held.length : this.held.length - openEnd(this.held, this.done);
     const fresh = this.held.slice(this.done, until);
-    const cleaned = SUSPECT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, asides: [] };
+    const cleaned = SUSPECT_TEXT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, asides: [] };
     const asides = cleaned.asides.map((aside) => ({ ...aside, at: aside.at + this.out }));
     this.out += cleaned.text.length;
     const drop = Math.max(0, until - CONTEXT);
@@ -98,12 +77,12 @@ function cleanFrom(text: string, from: number, until: number, mode: HiddenCharac
   const asides: HeldText[] = [];
   let out = '';
   let at = from;
-  PARTS.lastIndex = from;
-  for (let part = PARTS.exec(text); part !== null && part.index < until; part = PARTS.exec(text)) {
+  HIDDEN_TEXT.lastIndex = from;
+  for (let part = HIDDEN_TEXT.exec(text); part !== null && part.index < until; part = HIDDEN_TEXT.exec(text)) {
     out += text.slice(at, part.index);
     const [found] = part;
     at = part.index + found.length;
-    if (part.groups?.['stays'] !== undefined) out += found;
+    if (part.groups?.['seen'] !== undefined) out += found;
     else if (found === '\r') out += '\n';
     else if (part.groups?.['escape'] !== undefined) {
       if (STYLE.test(found)) asides.push({ at: out.length, kind: 'style', text: found.replace('\x9b', '\x1b[') });

@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex -- Control characters are what this file is about. */
-import { ESCAPE } from './clean-text.js';
+import { ESCAPE_SEQUENCE } from '#patterns';
 
 /** A text without some of what hides in it. `places[i]` is where its character `i` stood. */
 export interface RevealedText {
@@ -17,7 +17,7 @@ const SHORT_ESCAPE = '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]';
 const CHARACTERS = new RegExp(UNSEEN, 'gu');
 /** What a terminal takes for a sequence depends on the terminal, and the raw text is what is kept: so it is read in every way. */
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
-const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE}|${UNSEEN}`, 'gu')];
+const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE_SEQUENCE}|${UNSEEN}`, 'gu')];
 const HAS_ESCAPE = /[\x1b\x80-\x9f]/;
 
 /** The readings of a text without its hidden characters; empty when it has none. */

@@ -1,8 +1,8 @@
 /* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { cleanText } from '#patterns';
 import { Redactor } from '../redactor.js';
-import { cleanText } from './clean-text.js';
 import { sanitizeTruncated, sanitizeText, SanitizedTextStream } from './sanitized-text.js';
 
 const redactor = Redactor.of();
@@ -69,6 +69,7 @@ describe('cleaning', () => {
     ['zero-width characters', 'pa\u200bss\u2060word\ufeff', 'password'],
     ['bytes hidden in variation selectors', `😀\u{E0100}\u{E0120}\ufe05x\ufe0f`, '😀x'],
     ['fillers', 'a\u3164\u115fb', 'ab'],
+    ['controls of musical notes', 'a\u{1D173}\u{1BCA0}b', 'ab'],
     ['colours', '\x1b[31mred\x1b[0m', 'red'],
     ['cursor games, titles and the clipboard', 'a\x1b[2J\x1b[1;1H\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x1b\\b', 'ab'],
     ['control characters', 'a\x00\x07\x08b\tc', 'ab\tc'],

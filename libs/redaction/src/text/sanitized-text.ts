@@ -1,5 +1,6 @@
+import { cleanText } from '#patterns';
 import type { EditStream, Redactor } from '../redactor.js';
-import { CleanStream, cleanTruncated, cleanText, type HeldText, type HiddenCharacters } from './clean-text.js';
+import { CleanStream, cleanTruncated, type HeldText, type HiddenCharacters } from './clean-text.js';
 
 /** First cleaned, then redacted: a secret with something hidden in it is one secret again once that is gone. */
 export function sanitizeText(text: string, redactor: Redactor, hidden: HiddenCharacters): string {

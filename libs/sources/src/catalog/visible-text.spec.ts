@@ -17,8 +17,30 @@ it('removes hidden characters from the texts of a tool and its schemas, and from
   });
 });
 
+it.each([
+  [
+    'bytes in variation selectors',
+    `Search${Array.from('ignore all', (it) => String.fromCodePoint(0xe0100 + (it.codePointAt(0) ?? 0))).join('')}.`,
+  ],
+  ['selectors one after the other', 'Search\uFE01\uFE0E\uFE0F.'],
+  ['letters without width', 'Sea\u17B4rch\u17B5.'],
+  ['joiners between Latin letters', 'S\u200Dearc\u200Ch.'],
+  ['soft hyphens and controls of musical notes', 'Se\u00ADar\u{1D173}ch.'],
+  ['what a terminal does not show', 'Search\u001B[8m\u001B[0m\u0007.'],
+])('removes %s from the texts of a tool', (_what, description) => {
+  expect(hasHiddenText({ description })).toBe(true);
+  expect(withoutHiddenText({ description })).toEqual({ description: 'Search.' });
+});
+
+it('finds control characters in names and values of a tool, and no patterns that name them', () => {
+  expect(hasHiddenText({ input: { properties: { 'a\u001B': {} } } })).toBe(true);
+  expect(hasHiddenText({ input: { const: 'a\u0007' } })).toBe(true);
+  expect(hasHiddenText({ input: { pattern: '\\bword\\u0007\\f' }, description: 'one\r\n\ttwo' })).toBe(false);
+});
+
 it('keeps the description of a tool as it is that has no hidden characters in its texts', () => {
-  for (const tool of [{ description: 'Fügt hinzu 👍' }, { input: { enum: ['\u200B'] } }]) expect(withoutHiddenText(tool)).toBe(tool);
+  for (const tool of [{ description: 'Fügt hinzu 👍 ❤️ 👩‍🚀 می‌خواهم' }, { input: { enum: ['\u200B'] } }])
+    expect(withoutHiddenText(tool)).toBe(tool);
 });
 
 it('finds hidden characters that must stay in values, and removes none of them', () => {

@@ -1,11 +1,8 @@
+import { cleanText } from '#patterns';
 import { isFields } from '../fields.js';
 
-/**
- * Characters that a model reads and a person does not see: tags, controls of direction, fillers, spaces without width. Joiners
- * stay, which scripts and emoji need.
- */
-const HIDDEN =
-  /\u034F|[\u{E0000}-\u{E0FFF}\u00AD\u061C\u115F\u1160\u180B-\u180F\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFFA0\uFFF0-\uFFFB\uFEFF]/gu;
+/** Hidden in a name or description; in results of tools, words may be written with it. */
+const SOFT_HYPHENS = /\u00AD/g;
 /** The keywords of a schema that say something to a model. Others are as they were: they check values. */
 const TEXTS = new Set(['label', 'title', 'description', '$comment']);
 /** Keywords whose values arguments are compared with. */
@@ -23,11 +20,16 @@ export function withoutHiddenText<T extends object>(tool: T): T {
 
 /** Anywhere: also where a text must stay as it is. */
 export function hasHiddenText(tool: object): boolean {
-  return JSON.stringify(tool).search(HIDDEN) !== -1;
+  return Object.entries(tool).some(([name, part]: [string, unknown]) => {
+    if (visible(name) !== name) return true;
+    return typeof part === 'string' ? visible(part) !== part : typeof part === 'object' && part !== null && hasHiddenText(part);
+  });
 }
 
+const visible = (text: string): string => cleanText(text).replace(SOFT_HYPHENS, '');
+
 function readable(value: unknown, key = ''): unknown {
-  if (typeof value === 'string') return TEXTS.has(key) ? value.replace(HIDDEN, '') : value;
+  if (typeof value === 'string') return TEXTS.has(key) ? visible(value) : value;
   if (VALUES.has(key)) return value;
   if (Array.isArray(value)) return value.map((part) => readable(part));
   if (!isFields(value)) return value;
