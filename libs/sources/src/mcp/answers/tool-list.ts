@@ -4,6 +4,7 @@ import { isEmptyList, isValid, withoutNulls } from './mended.js';
 
 const MENDED = 'io.toolyard/tool';
 const FIELDS = ['title', 'description', 'outputSchema', 'execution', 'icons'];
+const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 const NO_INPUT = { type: 'object' };
 
 /** Fields of a tool that the client would refuse. */
@@ -51,8 +52,8 @@ function readTool(value: unknown): Fields {
     else if (name !== 'outputSchema' || isPlain) kept[name] = tool[name];
   }
   const annotations = withoutNulls(fieldsOf(tool['annotations']));
-  const hints = Object.entries(annotations).filter(([name, hint]) => accepts({ annotations: { [name]: hint } }));
-  left.push(...Object.keys(annotations).flatMap((name) => (hints.some(([it]) => it === name) ? [] : [`annotations.${name}`])));
+  const odd = HINTS.filter((name) => !accepts({ annotations: { [name]: annotations[name] } }));
+  left.push(...odd.map((name) => `annotations.${name}`));
   if (tool['annotations'] !== undefined && !isFields(tool['annotations']) && !isEmptyList(tool['annotations'])) left.push('annotations');
   const carriesOutput = !isPlain && !left.includes('outputSchema');
   const mended: Mended = { inputSchema: tool['inputSchema'], ...(carriesOutput ? { outputSchema } : {}), left };
@@ -60,7 +61,7 @@ function readTool(value: unknown): Fields {
     ...kept,
     name: typeof tool['name'] === 'string' ? tool['name'] : '',
     inputSchema: accepts({ inputSchema: tool['inputSchema'] }) ? tool['inputSchema'] : NO_INPUT,
-    annotations: Object.fromEntries(hints),
+    annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => !odd.includes(name))),
     _meta: { ...(isFields(_meta) ? _meta : {}), [MENDED]: mended },
   };
 }
