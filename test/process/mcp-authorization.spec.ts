@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   ALL_TENANTS,
   SourceDefinition,
+  SourceSettings,
   type BeginSourceAuthorization,
   type Problem,
   type Source,
@@ -14,11 +15,12 @@ import {
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import { SourceStore } from '#sources';
+import { SourceConfigService } from '../../apps/gateway/src/governance/source-config.service.js';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { BOOTSTRAP_KEY, sha256 } from '../support/gateway.js';
+import { BOOTSTRAP_KEY, sha256, startTestGateway } from '../support/gateway.js';
 import type { TestLoginProvider } from '../support/login-provider.js';
 import { startBridge, type Bridge } from '../support/mcp-bridge.js';
 import { CookieJar, follow } from '../support/signing-in.js';
@@ -276,11 +278,13 @@ describe('MCP sources that people authorize', () => {
     await authorized('moved');
     const before = ended();
     expect((await add('moved', { url: `${server.url}?other` })).status).toBe(201);
-    expect([(await read('moved')).authorization, ended() - before]).toEqual([{ state: 'needed' }, 2]);
+    expect((await read('moved')).authorization).toEqual({ state: 'needed' });
+    await eventually(() => ended() - before === 2, 'the issuer to be asked');
     await authorized('removed');
     const found: number[] = [];
     issuer.onRevocation = async () => void found.push((await agent().get('/v1/sources/removed')).status);
     await agent().request('DELETE', '/v1/sources/removed');
+    await eventually(() => found.length === 2, 'the issuer to be asked');
     expect([ended() - before, found]).toEqual([4, [404, 404]]);
     expect(await redis.hkeys(keys.sourceAuthorizations())).not.toContain('default/removed');
   });
@@ -334,6 +338,62 @@ describe('MCP sources that people authorize', () => {
     expect(await begin<Problem>('secretless')).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining('NO_SUCH_SECRET is not set in the environment of the gateway') as unknown },
+    });
+  });
+
+  describe('of the config file', () => {
+    const sourceOf = (name: string, more: object = {}) => SourceSettings.parse({ name, kind: 'mcp', url: server.url, auth, ...more });
+    const reload = (sources: readonly SourceSettings[]) => bridge.gateway.app.get(SourceConfigService).prepare({ sources })();
+    const isThere = async (name: string) => (await agent().get(`/v1/sources/${name}`)).status === 200;
+    /** Authorized, from a new file. The refresh token of each. */
+    const configured = async (...names: string[]): Promise<string[]> => {
+      reload(names.map((name) => sourceOf(name)));
+      const given: string[] = [];
+      for (const name of names) {
+        await eventually(() => isThere(name), `the source ${name}`);
+        expect((await finish(await comeBack(await begin(name)))).status).toBe(200);
+        given.push(lastGiven());
+      }
+      return given;
+    };
+
+    it('ends the tokens of configured sources at the issuer that a new config file leaves out or changes', async () => {
+      const [left, changed, kept] = await configured('left', 'changed', 'kept');
+      reload([sourceOf('changed', { url: `${server.url}?other` }), sourceOf('kept', { timeoutMs: 1_000 })]);
+      await Promise.all([left, changed].map((token = '') => hasEnded(token)));
+      expect([await isThere('left'), (await read('changed')).authorization]).toEqual([false, { state: 'needed' }]);
+      expect([await isActive(kept ?? ''), (await read('kept')).authorization?.state]).toEqual([true, 'granted']);
+    });
+
+    it('ends the tokens of configured sources at the issuer that a gateway does not have when it starts', async () => {
+      const [token = ''] = await configured('older');
+      let goOn = (): void => {};
+      const held = new Promise<void>((resolve) => (goOn = resolve));
+      issuer.onRevocation = () => held;
+      const { redisUrl } = bridge.gateway;
+      const older = await startTestGateway('default', {
+        redisUrl,
+        sources: [],
+        egress: new EgressPolicy([HOST]),
+        sourceTokenKey: SOURCE_TOKEN_KEY,
+      });
+      expect([await isThere('older'), await isActive(token)]).toEqual([false, true]);
+      const closed = older.close();
+      goOn();
+      await closed;
+      await hasEnded(token);
+    });
+
+    it('takes over a config file without a source whose issuer does not answer', async () => {
+      await configured('away');
+      let goOn = (): void => {};
+      const held = new Promise<void>((resolve) => (goOn = resolve));
+      const asked = new Promise<void>((resolve) => (issuer.onRevocation = () => (resolve(), held)));
+      reload([sourceOf('next')]);
+      await asked;
+      await eventually(() => isThere('next'), 'the source next');
+      expect(await isThere('away')).toBe(false);
+      goOn();
     });
   });
 });

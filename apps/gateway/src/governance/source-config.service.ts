@@ -20,6 +20,7 @@ export class SourceConfigService implements OnApplicationBootstrap, OnApplicatio
   private readonly store: SourceStore;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
+  private onEnded: (ended: ReadonlyMap<StoredSource, string>) => void = () => {};
 
   constructor(
     @Inject(GATEWAY_CONFIG) config: SourceSettingsConfig,
@@ -43,6 +44,11 @@ export class SourceConfigService implements OnApplicationBootstrap, OnApplicatio
     return this.active.sourceRules ?? SourceRules.parse({});
   }
 
+  /** Sets the consumer of sealed authorizations that end, by their definitions. Called before the application starts. */
+  whenEnded(consumer: (ended: ReadonlyMap<StoredSource, string>) => void): void {
+    this.onEnded = consumer;
+  }
+
   /** Calling the returned function activates the settings; it never throws. */
   prepare(config: SourceSettingsConfig): () => void {
     return () => {
@@ -61,7 +67,7 @@ export class SourceConfigService implements OnApplicationBootstrap, OnApplicatio
       definition,
     }));
     try {
-      await this.store.replaceConfigured(sources, this.rules);
+      this.onEnded(await this.store.replaceConfigured(sources, this.rules));
     } catch (error) {
       this.log.warn({ err: error }, 'the sources of the config file could not be stored for the workers; it is tried again');
       if (!this.closed && this.active === active) this.timer = setTimeout(() => void this.publish(), TRY_AGAIN_MS).unref();

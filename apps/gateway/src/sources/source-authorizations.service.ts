@@ -66,6 +66,7 @@ export class SourceAuthorizations implements BeforeApplicationShutdown {
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     this.store = new AuthorizationStore(redis, config.sourceTokenKey);
+    settings.whenEnded((ended) => this.forget(ended));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -167,11 +168,13 @@ export class SourceAuthorizations implements BeforeApplicationShutdown {
     });
   }
 
-  /** Ends what a source was removed or replaced with: the text of its authorization. Never rejects. */
-  async forget(stored: StoredSource, text: string | undefined): Promise<void> {
-    const authorized = authorizedSource(stored);
-    if (authorized === undefined) return;
-    await this.end({ ...authorized, id: idOf(stored), stored }, this.store.tokensOf(text, authorized.binding));
+  /** Takes what a change of sources ended: sealed authorizations by the definitions that they belong to. Never throws. */
+  forget(ended: ReadonlyMap<StoredSource, string>): void {
+    for (const [stored, text] of ended) {
+      const authorized = authorizedSource(stored);
+      if (authorized !== undefined)
+        this.endLater({ ...authorized, id: idOf(stored), stored }, this.store.tokensOf(text, authorized.binding));
+    }
   }
 
   /** Asks the issuer in the background: one that does not answer holds nothing up. */

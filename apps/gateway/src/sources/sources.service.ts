@@ -82,13 +82,10 @@ export class SourcesService {
     const act = this.acts.admit(principal, { revokes: false });
     await this.bundles.use(principal, bundleOf(definition));
     const replaced = before?.stored;
-    const authorization = await this.catalog.store.putDefinition(stored);
+    this.authorizations.forget(await this.catalog.store.putDefinition(stored));
     await this.releaseBundle(tenantId, replaced?.definition);
     this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
-    await Promise.all([
-      this.record(act, 'admin.source_added', definition.name, replaced?.definition, definition),
-      replaced && this.authorizations.forget(replaced, authorization),
-    ]);
+    await this.record(act, 'admin.source_added', definition.name, replaced?.definition, definition);
     const [after] = await this.authorizations.withStates(principal, [{ stored, pinned: before?.pinned }]);
     return (after && summaryOf(after)) ?? unreachable();
   }
@@ -104,10 +101,9 @@ export class SourcesService {
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
     // The act is recorded before the removal: a repeated request would not find the source any more.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
-    const authorization = await this.catalog.store.remove({ tenantId, name });
+    this.authorizations.forget(await this.catalog.store.remove({ tenantId, name }));
     await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
-    await this.authorizations.forget(stored, authorization);
   }
 
   /** Forgets the accepted tools of a source whose workers are gone. @throws ProblemError `resource_not_found` where nothing is kept */
@@ -115,7 +111,7 @@ export class SourcesService {
     const id = { tenantId: principal.tenantId, name };
     if (!(await this.catalog.store.hasPins(id))) throw unknown(name);
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name);
-    await this.catalog.store.remove(id);
+    this.authorizations.forget(await this.catalog.store.remove(id));
   }
 
   /**

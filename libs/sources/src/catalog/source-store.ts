@@ -2,7 +2,6 @@ import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, ty
 import type { ChainableCommander } from 'ioredis';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { definitionText } from '../definitions/definition-text.js';
-import { firstText } from '../first-text.js';
 import { authorizedSource } from '../oauth/authorized-source.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { pinScript } from './pin-script.js';
@@ -25,6 +24,8 @@ export interface PinnedSource {
   readonly pins: Readonly<Record<string, string>>;
 }
 
+/** Sealed authorizations that a change removed, by the definitions that they belong to. The issuers still take their tokens. */
+type EndedAuthorizations = ReadonlyMap<StoredSource, string>;
 type SourceOrigin = SourceId & Pick<AnnouncedSource, 'origin'>;
 
 /** Definitions, catalog entries and pins of tool sources in Redis. Every change raises the revision. */
@@ -50,57 +51,50 @@ export class SourceStore {
     return readable(SourceRules, (await this.redis.get(keys.sourceRules())) ?? '{}') ?? SourceRules.parse({});
   }
 
-  /** The sealed authorization of the definition before, where it ends with that. */
-  async putDefinition(source: StoredSource): Promise<string | undefined> {
-    const field = sourceKey({ tenantId: source.tenantId, name: source.definition.name });
+  async putDefinition(source: StoredSource): Promise<EndedAuthorizations> {
+    const field = fieldOf(source);
     const text = await this.redis.hget(keys.sourceDefinitions(), field);
     const before = text === null ? undefined : readable(StoredSource, text);
     const after = withAuthorized(source, before);
-    const change = this.redis.multi().hget(keys.sourceAuthorizations(), field);
-    change.hset(keys.sourceDefinitions(), field, JSON.stringify(after));
+    const ending = hasOtherTokens(before, after) ? [field] : [];
+    const change = this.ending(ending).hset(keys.sourceDefinitions(), field, JSON.stringify(after));
     await this.resetPins(change, field, before, after);
-    const authorization = firstText(await change.incr(keys.sourceRevision()).exec());
-    return before === undefined || hasSameTokens(before, after) ? undefined : authorization;
+    return ended(ending, await change.incr(keys.sourceRevision()).exec());
   }
 
   /** The sources of the config file: those that it does not have any more are removed. Sources added over HTTP stay. */
-  async replaceConfigured(sources: readonly StoredSource[], rules: SourceRules): Promise<void> {
-    const wanted = new Map(
-      sources.map((it) => [sourceKey({ tenantId: it.tenantId, name: it.definition.name }), StoredSource.safeParse(it).data ?? it]),
-    );
+  async replaceConfigured(sources: readonly StoredSource[], rules: SourceRules): Promise<EndedAuthorizations> {
+    const wanted = new Map(sources.map((it) => [fieldOf(it), StoredSource.safeParse(it).data ?? it]));
     const [texts, rulesText] = await Promise.all([this.redis.hgetall(keys.sourceDefinitions()), this.redis.get(keys.sourceRules())]);
     const stored = new Map(Object.entries(texts).map(([field, text]) => [field, readable(StoredSource, text)]));
     const gone = [...stored].filter(([field, it]) => !wanted.has(field) && it?.origin === 'config');
     const changed = [...wanted].filter(([field, it]) => definitionText(it) !== definitionText(stored.get(field)));
-    if (gone.length + changed.length === 0 && rulesText === JSON.stringify(rules)) return;
-    const change = this.redis.multi().set(keys.sourceRules(), JSON.stringify(rules));
+    if (gone.length + changed.length === 0 && rulesText === JSON.stringify(rules)) return new Map();
+    const ending = [...gone, ...changed.filter(([field, it]) => hasOtherTokens(stored.get(field), it))].map(([field]) => field);
+    const change = this.ending(ending).set(keys.sourceRules(), JSON.stringify(rules));
     for (const [field] of gone)
-      for (const key of [keys.sourceDefinitions(), keys.sourceEntries(), keys.sourceRevisions(), keys.sourceAuthorizations()])
-        change.hdel(key, field);
+      for (const key of [keys.sourceDefinitions(), keys.sourceEntries(), keys.sourceRevisions()]) change.hdel(key, field);
     for (const [field, it] of changed) {
       const before = stored.get(field);
       const after = withAuthorized(it, before);
       change.hset(keys.sourceDefinitions(), field, JSON.stringify(after));
       await this.resetPins(change, field, before, after);
     }
-    await change.incr(keys.sourceRevision()).exec();
+    return ended(ending, await change.incr(keys.sourceRevision()).exec());
   }
 
-  /** Removes definition, entry and pins: a source that is added again is seen for the first time. Its sealed authorization. */
-  async remove(id: SourceId): Promise<string | undefined> {
+  /** Removes definition, entry and pins: a source that is added again is seen for the first time. */
+  async remove(id: SourceId): Promise<EndedAuthorizations> {
     const field = sourceKey(id);
-    const answers = await this.redis
-      .multi()
-      .hget(keys.sourceAuthorizations(), field)
+    const answers = await this.ending([field])
       .hdel(keys.sourcePinnedBytes(id.tenantId), field)
       .hdel(keys.sourceDefinitions(), field)
-      .hdel(keys.sourceAuthorizations(), field)
       .hdel(keys.sourceEntries(), field)
       .hdel(keys.sourceRevisions(), field)
       .del(keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field))
       .incr(keys.sourceRevision())
       .exec();
-    return firstText(answers);
+    return ended([field], answers);
   }
 
   /** Whether something was accepted of the source that is still kept, also after those who announced it are gone. */
@@ -194,13 +188,17 @@ export class SourceStore {
     return { ...offer, tools, problems: [problem, ...offer.problems] };
   }
 
-  /**
-   * What was accepted of a server is not accepted of another one at another address: its tools wait for a person. Neither are
-   * tokens for one server those of another.
-   */
+  /** Begins a change that removes the authorizations of these sources; `ended` reads them from its answers. */
+  private ending(fields: readonly string[]): ChainableCommander {
+    const change = this.redis.multi();
+    for (const field of fields) change.hget(keys.sourceDefinitions(), field).hget(keys.sourceAuthorizations(), field);
+    for (const field of fields) change.hdel(keys.sourceAuthorizations(), field);
+    return change;
+  }
+
+  /** What was accepted of a server is not accepted of another one at another address: its tools wait for a person. */
   private async resetPins(change: ChainableCommander, field: string, before: StoredSource | undefined, after: StoredSource): Promise<void> {
     const pins = await this.redis.hgetall(keys.sourcePins(field));
-    if (before !== undefined && !hasSameTokens(before, after)) change.hdel(keys.sourceAuthorizations(), field);
     const [was, is] = [pins[ADDRESS] ?? (before && addressOf(before)), addressOf(after)];
     change.hset(keys.sourcePins(field), ADDRESS, is);
     if (was === undefined || was === is) return;
@@ -253,13 +251,29 @@ function addressOf({ definition }: StoredSource): string {
   return sha256Hex(JSON.stringify({ kind, url, command, env, document, path, bundle }));
 }
 
-function hasSameTokens(one: StoredSource, other: StoredSource): boolean {
-  return authorizedSource(one)?.binding === authorizedSource(other)?.binding;
+/** Tokens for one server are not those of another. */
+function hasOtherTokens(before: StoredSource | undefined, after: StoredSource): boolean {
+  return before !== undefined && authorizedSource(before)?.binding !== authorizedSource(after)?.binding;
+}
+
+/** What `ending` began with, from the answers of the change. */
+function ended(fields: readonly string[], answers: readonly (readonly [unknown, unknown])[] | null): EndedAuthorizations {
+  const texts = fields.map((_, index) => [answers?.[2 * index]?.[1], answers?.[2 * index + 1]?.[1]]);
+  return new Map(
+    texts.flatMap(([definition, authorization]) => {
+      const stored = typeof definition === 'string' ? readable(StoredSource, definition) : undefined;
+      return stored === undefined || typeof authorization !== 'string' ? [] : [[stored, authorization] as const];
+    }),
+  );
+}
+
+function fieldOf({ tenantId, definition: { name } }: StoredSource): string {
+  return sourceKey({ tenantId, name });
 }
 
 /** Changes of an authorization stay, while its tokens do. */
 function withAuthorized(source: StoredSource, before: StoredSource | undefined): StoredSource {
-  if (before?.authorized === undefined || !hasSameTokens(before, source)) return source;
+  if (before?.authorized === undefined || hasOtherTokens(before, source)) return source;
   return { ...source, authorized: before.authorized };
 }
 
