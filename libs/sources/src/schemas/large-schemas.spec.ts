@@ -14,6 +14,14 @@ describe('large schemas that others wrote', () => {
     ['names that cannot be read', () => ({ patternProperties: Object.fromEntries(many(MANY, (at) => [`/^${at}$/`, {}])) }), () => MANY],
     ['parts of the same name', () => ({ allOf: many(MANY, () => ({ $anchor: 'n' })) }), nothing],
     ['values beside a check that cannot be read', () => ({ enum: many(MANY, (at) => at), pattern: '(?=' }), () => 1],
+    [
+      'loops of references in one of its parts',
+      () => ({
+        properties: { a: { $ref: '#/$defs/u/allOf/100000' } },
+        $defs: { u: { allOf: [...many(100_000, () => ({})), { allOf: many(10_000, () => ({ $ref: '#/$defs/u' })) }] } },
+      }),
+      () => 10_000,
+    ],
     ['faults behind a long name', () => ({ properties: { ['n'.repeat(200_000)]: { allOf: many(100_000, () => 7) } } }), () => 100_000],
   ])('reads a schema of very many %s', (_what, schema, faults) => expect(read(schema()).left).toHaveLength(faults()));
 

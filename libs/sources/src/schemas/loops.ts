@@ -5,11 +5,12 @@ import { isSchema } from './keywords.js';
 const ONE = ['not', 'if', 'then', 'else'] as const;
 const MANY = ['allOf', 'anyOf', 'oneOf'] as const;
 
+type Edge = readonly [next: JsonSchema, isReference: boolean];
+
 interface Frame {
   readonly node: JsonSchema;
-  readonly edges: (readonly [next: JsonSchema, isReference: boolean])[];
-  /** The edge that is being followed is the reference of the node. */
-  byReference: boolean;
+  /** Those that have not been followed to their ends. The last one is being followed. */
+  readonly edges: Edge[];
 }
 
 /**
@@ -22,29 +23,33 @@ export function loopingReferences(
 ): Set<JsonSchema> {
   const cut = new Set<JsonSchema>();
   const done = new Set<JsonSchema>();
-  const frameOf = (node: JsonSchema): Frame => ({ node, edges: edgesOf(node, cut.has(node) ? undefined : targetOf), byReference: false });
+  const frames = new Map<JsonSchema, Frame>();
+  const frameOf = (node: JsonSchema): Frame => {
+    const frame = frames.get(node) ?? { node, edges: edgesOf(node, targetOf) };
+    frames.set(node, frame);
+    return frame;
+  };
   for (const start of schemas) {
     if (done.has(start)) continue;
     const path: Frame[] = [frameOf(start)];
     const open = new Set([start]);
     for (let frame = path.at(-1); frame !== undefined; frame = path.at(-1)) {
-      const [next, byReference] = frame.edges.pop() ?? [];
-      if (next === undefined || byReference === undefined) {
+      const [next] = frame.edges.at(-1) ?? [];
+      if (next === undefined) {
         path.pop();
         open.delete(frame.node);
         done.add(frame.node);
-        continue;
-      }
-      frame.byReference = byReference;
-      if (open.has(next)) {
+      } else if (done.has(next)) frame.edges.pop();
+      else if (open.has(next)) {
         const from = path.findIndex(({ node }) => node === next);
-        const last = path.findLastIndex((it, index) => index >= from && it.byReference);
+        const last = path.findLastIndex(({ edges }, index) => index >= from && edges.at(-1)?.[1] === true);
         const looping = path[last];
+        (looping ?? frame).edges.pop();
         if (looping === undefined) continue;
         cut.add(looping.node);
-        // The reference leads nowhere now: parts behind it are not within its schema, and are visited again.
+        // The reference leads nowhere now: parts behind it are not within its schema, and go on later where they are.
         for (const { node } of path.splice(last + 1)) open.delete(node);
-      } else if (!done.has(next)) {
+      } else {
         path.push(frameOf(next));
         open.add(next);
       }
@@ -54,7 +59,7 @@ export function loopingReferences(
 }
 
 /** Schemas that are checked against the same value. */
-function edgesOf(node: JsonSchema, targetOf?: (reference: string) => JsonSchema | boolean | undefined): Frame['edges'] {
+function edgesOf(node: JsonSchema, targetOf: (reference: string) => JsonSchema | boolean | undefined): Edge[] {
   const { $ref, dependentSchemas, dependencies } = node;
   const parts: unknown[] = [
     ...ONE.map((key) => node[key]),
@@ -62,6 +67,6 @@ function edgesOf(node: JsonSchema, targetOf?: (reference: string) => JsonSchema 
     ...[dependentSchemas, dependencies].flatMap((it) => (isFields(it) ? Object.values(it) : [])),
   ];
   const edges = parts.flatMap((it) => (isSchema(it) && typeof it !== 'boolean' ? [[it, false] as const] : []));
-  const target = typeof $ref === 'string' ? targetOf?.($ref) : undefined;
+  const target = typeof $ref === 'string' ? targetOf($ref) : undefined;
   return typeof target === 'object' ? [...edges, [target, true]] : edges;
 }
