@@ -10,6 +10,7 @@ import { SourceStore } from './catalog/source-store.js';
 import { SourceWatcher } from './catalog/source-watcher.js';
 import { TenantCatalog } from './catalog/tenant-catalog.js';
 import { SourceHost } from './host/source-host.js';
+import type { SourceId } from './source-id.js';
 import { offered, ScriptedSource } from './testing/scripted-source.js';
 
 const CONTEXT = { signal: new AbortController().signal } as ToolContext;
@@ -49,6 +50,11 @@ describe('the catalog of sources', () => {
     redis.disconnect();
   });
 
+  /** What a gateway announces for the workers of a source. */
+  const ofWorkers = (id: SourceId, more: Partial<AnnouncedSource> = {}): AnnouncedSource => {
+    const base = { ...id, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
+    return { ...base, problems: [], tools: [], updatedAt: new Date().toISOString(), ...more };
+  };
   const define = (tenantId: string, name: string, more: Partial<SourceDefinition> = {}, origin: StoredSource['origin'] = 'api') =>
     store.putDefinition({
       tenantId,
@@ -200,19 +206,7 @@ describe('the catalog of sources', () => {
   it('forgets an announced source when its announcer does not renew it, and keeps what was accepted', async () => {
     const mine = tenant();
     const id = { tenantId: mine, name: 'py' };
-    const updatedAt = new Date().toISOString();
-    const entry: AnnouncedSource = {
-      ...id,
-      kind: 'worker',
-      pin: true,
-      origin: 'announced',
-      status: 'ok',
-      problems: [],
-      tools: [],
-      updatedAt,
-      expires: true,
-    };
-    await store.announce(entry, 60_000);
+    await store.announce(ofWorkers(id), 60_000);
     const seen = () => watcher.list().some(({ entry: it }) => it.tenantId === mine);
     await eventually(async () => seen(), 'the entry');
     expect(await store.renew(id, 1)).toBe(true);
@@ -317,8 +311,7 @@ describe('the catalog of sources', () => {
     const counts: (number | undefined)[] = [];
     for (const name of ['same', 'second']) {
       const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], { name, kind: 'worker', trust: false });
-      const entry = { tenantId: mine, name, kind: 'worker', pin: false, origin: 'announced', status: 'ok', expires: true } as const;
-      await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+      await store.announce(ofWorkers({ tenantId: mine, name }, { pin: false, tools }), 60_000);
       counts.push((await store.entry(`${mine}/${name}`))?.entry.tools.length);
     }
     await store.replaceConfigured([], SourceRules.parse({}));
@@ -332,20 +325,18 @@ describe('the catalog of sources', () => {
     for (const name of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) {
       const rules = { name, kind: 'worker', trust: false } as const;
       const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], rules);
-      const entry = { tenantId: mine, name, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
-      await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+      await store.announce(ofWorkers({ tenantId: mine, name }, { tools }), 60_000);
       const stored = (await store.entry(`${mine}/${name}`))?.entry;
       counts.push(stored?.tools.length ?? -1);
       if (stored?.tools.length === 0) expect(stored.problems).toEqual([expect.stringContaining('sourceRules.catalogBytes')]);
-      await store.withdraw({ tenantId: mine, name });
+      await store.leave({ tenantId: mine, name }, 'gateway');
     }
     expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0]);
     expect(await store.hasPins({ tenantId: mine, name: 'one' })).toBe(true);
     await store.remove({ tenantId: mine, name: 'one' });
     expect(await store.hasPins({ tenantId: mine, name: 'one' })).toBe(false);
     const { tools } = acceptOffer([offered('tool', { description: 'x'.repeat(6_000) })], { name: 'eight', kind: 'worker', trust: false });
-    const entry = { tenantId: mine, name: 'eight', kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
-    await store.announce({ ...entry, problems: [], tools, updatedAt: new Date().toISOString() }, 60_000);
+    await store.announce(ofWorkers({ tenantId: mine, name: 'eight' }, { tools }), 60_000);
     expect((await store.entry(`${mine}/eight`))?.entry.tools).toHaveLength(1);
     await store.replaceConfigured([], SourceRules.parse({}));
   });
@@ -364,8 +355,7 @@ describe('the catalog of sources', () => {
         { name, kind: 'worker', trust: false },
       ).tools;
     const announce = (name: string, tools = ['tool'], origin: StoredSource['origin'] | 'announced' = 'announced') => {
-      const entry = { tenantId: mine, name, kind: 'worker', pin: true, origin, status: 'ok', expires: true } as const;
-      return store.announce({ ...entry, problems: [], tools: toolsOf(name, ...tools), updatedAt: new Date().toISOString() }, 60_000);
+      return store.announce(ofWorkers({ tenantId: mine, name }, { origin, tools: toolsOf(name, ...tools) }), 60_000);
     };
     /** How many tools each has of sources that are announced one after the other and withdrawn. */
     const counts = async (...sources: string[]) => {
@@ -373,7 +363,7 @@ describe('the catalog of sources', () => {
       for (const name of sources) {
         await announce(name);
         lengths.push((await store.entry(`${mine}/${name}`))?.entry.tools.length);
-        await store.withdraw({ tenantId: mine, name });
+        await store.leave({ tenantId: mine, name }, 'gateway');
       }
       return lengths;
     };
@@ -386,7 +376,7 @@ describe('the catalog of sources', () => {
 
     it('counts the tools of a source once that is announced twice at once', async () => {
       await Promise.all([announce('one'), announce('one')]);
-      await store.withdraw({ tenantId: mine, name: 'one' });
+      await store.leave({ tenantId: mine, name: 'one' }, 'gateway');
       expect(await counts('two', 'three', 'four', 'five')).toEqual([1, 1, 1, 0]);
     });
 
@@ -400,18 +390,29 @@ describe('the catalog of sources', () => {
       for (const tool of ['tool', 'second']) await announce('one', [tool]);
       await redis.del(keys.sourcePinnedBytes(mine));
       await announce('one', ['third']);
-      await store.withdraw({ tenantId: mine, name: 'one' });
+      await store.leave({ tenantId: mine, name: 'one' }, 'gateway');
       expect(await counts('two', 'three')).toEqual([1, 0]);
     });
 
     it('gives no room for a source of the config file that is removed, and takes none while that is there', async () => {
       await announce('configured', ['tool'], 'config');
       await store.accept({ tenantId: mine, name: 'configured', origin: 'config' }, toolsOf('configured', 'tool', 'second'));
-      await store.withdraw({ tenantId: mine, name: 'configured' });
+      await store.leave({ tenantId: mine, name: 'configured' }, 'gateway');
       expect(await counts('one', 'two', 'three', 'four', 'five')).toEqual([1, 1, 1, 1, 0]);
       await store.remove({ tenantId: mine, name: 'configured' });
       expect(await counts('six')).toEqual([0]);
     });
+  });
+
+  it('keeps the entry of a source of workers until the last of its gateways leaves, and drops it then', async () => {
+    const id = { tenantId: tenant(), name: 'shared' };
+    for (const gateway of ['one', 'two']) await store.join(id, gateway, 60_000);
+    await store.announce(ofWorkers(id), 60_000);
+    const isThere = async () => (await store.entry(`${id.tenantId}/shared`)) !== undefined;
+    await store.leave(id, 'one');
+    expect(await isThere()).toBe(true);
+    await store.leave(id, 'two');
+    expect(await isThere()).toBe(false);
   });
 
   it('closes connections of removed sources and takes their tools away', async () => {

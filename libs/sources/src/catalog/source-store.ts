@@ -1,9 +1,10 @@
 import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
 import type { ChainableCommander } from 'ioredis';
-import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { keys, redisNow, sha256Hex, type RedisConnection } from '#redis';
 import { definitionText } from '../definitions/definition-text.js';
 import { authorizedSource } from '../oauth/authorized-source.js';
 import { sourceKey, type SourceId } from '../source-id.js';
+import { leaveScript } from './leave-script.js';
 import { pinScript } from './pin-script.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
@@ -102,16 +103,18 @@ export class SourceStore {
     return (await this.redis.exists(keys.sourcePins(sourceKey(id)))) === 1;
   }
 
-  /** Removes the entry and keeps the pins: the announcer is gone and may come back. */
-  async withdraw(id: SourceId): Promise<void> {
+  /** Counts an announcer of the entry for so long. */
+  async join(id: SourceId, announcer: string, ttlMs: number): Promise<void> {
+    const key = keys.sourceGateways(sourceKey(id));
+    await this.redis.zadd(key, (await redisNow(this.redis)) + ttlMs, announcer);
+    await this.redis.pexpire(key, 10 * ttlMs);
+  }
+
+  /** Removes the entry once its last announcer leaves. Keeps the pins: an announcer may come back. */
+  async leave(id: SourceId, announcer: string): Promise<void> {
     const field = sourceKey(id);
-    await this.redis
-      .multi()
-      .hdel(keys.sourceEntries(), field)
-      .hdel(keys.sourceRevisions(), field)
-      .del(keys.sourceAlive(field))
-      .incr(keys.sourceRevision())
-      .exec();
+    const counted = [keys.sourceEntries(), keys.sourceRevisions(), keys.sourceAlive(field), keys.sourceRevision()];
+    await leaveScript.run(this.redis, [keys.sourceGateways(field), ...counted], [field, announcer]);
   }
 
   /**

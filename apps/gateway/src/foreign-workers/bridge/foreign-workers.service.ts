@@ -249,10 +249,7 @@ export class ForeignWorkers implements OnModuleInit {
   }
 
   private async withdraw(group: WorkerGroup): Promise<void> {
-    if (group.workers.size > 0) return;
-    await this.announcer
-      .leave(group.id)
-      .catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
+    await group.leave().catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
     if (group.workers.size > 0) return;
     await group.close();
     // Workers choose the names of their sources: a group that stayed would be one more for each name.

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ALL_TENANTS, ProblemError, WorkerStatus, type AnnouncedTool, type Pool, type WorkerTool } from '#contracts';
 import { keys, redisNow, type RedisConnection } from '#redis';
-import { acceptOffer, sourceKey, sourceLabel, type OfferRules, type SourceId } from '#sources';
+import { acceptOffer, sourceLabel, type OfferRules, type SourceId } from '#sources';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { SourceCatalog } from '../../sources/source-catalog.service.js';
@@ -58,7 +58,7 @@ export class WorkerAnnouncer {
       rules,
     );
     const common = { tenantId: id.tenantId, name: id.name, kind: 'worker', pin: rules.pin, origin: 'announced', status: 'ok' } as const;
-    await this.stay(id);
+    await this.catalog.store.join(id, this.config.name, TTL_MS);
     await this.catalog.store.announce({ ...common, problems, tools, updatedAt: new Date().toISOString(), expires: true }, TTL_MS);
     await this.catalog.refresh();
     return { tools, problems };
@@ -66,15 +66,13 @@ export class WorkerAnnouncer {
 
   /** False: the entry has vanished, it is to be announced again. */
   async renew(id: SourceId): Promise<boolean> {
-    await this.stay(id);
+    await this.catalog.store.join(id, this.config.name, TTL_MS);
     return this.catalog.store.renew(id, TTL_MS);
   }
 
   /** No worker of the source is connected here any more. The entry stays while one is at another gateway. */
   async leave(id: SourceId): Promise<void> {
-    const key = keys.sourceGateways(sourceKey(id));
-    await this.redis.zrem(key, this.config.name);
-    if ((await this.redis.zcount(key, await redisNow(this.redis), '+inf')) === 0) await this.catalog.store.withdraw(id);
+    await this.catalog.store.leave(id, this.config.name);
     await this.catalog.refresh();
   }
 
@@ -119,11 +117,5 @@ export class WorkerAnnouncer {
 
   async isAskedToDrain({ id }: ConnectedWorker): Promise<boolean> {
     return (await this.redis.exists(keys.workerDrain(id)).catch(() => 0)) === 1;
-  }
-
-  private async stay(id: SourceId): Promise<void> {
-    const key = keys.sourceGateways(sourceKey(id));
-    await this.redis.zadd(key, (await redisNow(this.redis)) + TTL_MS, this.config.name);
-    await this.redis.pexpire(key, 60_000);
   }
 }

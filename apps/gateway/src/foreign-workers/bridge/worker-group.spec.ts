@@ -26,3 +26,29 @@ it('announces the newest tools of foreign workers once for all changes that come
   await Promise.all(changes);
   expect(announced).toEqual([1, 100]);
 });
+
+it('announces the tools of a foreign worker that comes while those of the one before it are withdrawn, behind that', async () => {
+  const steps: string[] = [];
+  let withdrawn = () => {};
+  const announce = async () => {
+    steps.push('announced');
+    return { tools: [], problems: [] };
+  };
+  const leave = async () => {
+    steps.push('withdrawing');
+    await new Promise<void>((resolve) => (withdrawn = resolve));
+    steps.push('withdrawn');
+  };
+  const group = new WorkerGroup({ tenantId: 't', name: 'w' }, { announce, leave } as unknown as WorkerAnnouncer, () => {
+    throw new Error('no pool has tools');
+  });
+  const left = group.leave();
+  await new Promise((resolve) => setImmediate(resolve));
+  group.workers.add({ offered: () => [] } as unknown as ConnectedWorker);
+  const announced = group.announce();
+  const second = group.leave();
+  await new Promise((resolve) => setImmediate(resolve));
+  withdrawn();
+  await Promise.all([left, announced, second]);
+  expect(steps).toEqual(['withdrawing', 'withdrawn', 'announced']);
+});

@@ -41,6 +41,13 @@ export class WorkerGroup {
     return next;
   }
 
+  /** Withdraws the tools, behind an announcement that is under way, unless workers are connected by then. */
+  leave(): Promise<void> {
+    const left = this.announcing.catch(() => {}).then(() => (this.workers.size > 0 ? undefined : this.announcer.leave(this.id)));
+    this.announcing = left;
+    return left;
+  }
+
   update(): void {
     for (const pool of this.pools) this.queueOf(pool).update();
   }
