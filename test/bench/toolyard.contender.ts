@@ -137,8 +137,7 @@ export function openSocket(gatewayUrl: string): WebSocket {
 
 /** With the flags of `npm run gateway`, `npm run worker` and `npm run projector`. */
 export function startApp(name: 'gateway' | 'worker' | 'projector' | 'standalone', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
-  const flags = name === 'projector' ? [] : ['--max-semi-space-size=32'];
-  return spawn(process.execPath, ['--enable-source-maps', ...flags, `dist/apps/${name}/src/main.js`], {
+  return spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=32', `dist/apps/${name}/src/main.js`], {
     cwd: folder,
     env: { KEY_RATE_PER_MINUTE: '1000000000', ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
