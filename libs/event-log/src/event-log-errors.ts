@@ -1,20 +1,20 @@
-/** Redis stayed out of reach past the deadline. Whether the transition was applied is not known: ask again with the same ids. */
+/** Redis was unreachable past the deadline. The transition may have been applied: repeat it with the same ids. */
 export class EventLogUnavailable extends Error {
   override readonly name: string = 'EventLogUnavailable';
   readonly retryable = true;
 }
 
-/** Redis has it, but no replica said so in time, and the log is set to `replicated`. Asked again with the same ids it counts once. */
+/** The master applied the transition, but too few replicas confirmed it in time (`replicated`). A repeat with the same ids is safe. */
 export class EventLogUnreplicated extends EventLogUnavailable {
   override readonly name = 'EventLogUnreplicated';
 }
 
-/** What has left Redis cannot be read just now: the archive does not answer. */
+/** The archive does not answer, so entries that have left Redis cannot be read now. */
 export class ArchiveUnavailable extends Error {
   override readonly name = 'ArchiveUnavailable';
 }
 
-/** Redis is above maxmemory and takes no new calls; those accepted before still run and end. Nothing was written. */
+/** Redis is above maxmemory and accepts no new calls; accepted calls still run and end. Nothing was written. */
 export class EventLogFull extends Error {
   override readonly name = 'EventLogFull';
   readonly retryable = true;
@@ -26,7 +26,7 @@ export class EventLogFull extends Error {
   }
 }
 
-/** The open calls of the tenant have as many bytes as they may in the partition of the call. Nothing was written. */
+/** The open calls of the tenant reached their limit of bytes in the partition of the call. Nothing was written. */
 export class EventLogTenantFull extends EventLogFull {
   constructor() {
     super('The calls of the tenant that have not ended have as many bytes as they may. Let some end, or cancel some.');

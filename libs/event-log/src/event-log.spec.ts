@@ -18,7 +18,7 @@ import { checkInvariants } from '../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
 
-/** A TCP proxy that can swallow what Redis answers and break its connections: the client then does not know the outcome. */
+/** TCP proxy that can drop answers of Redis and break its connections: the client then does not know the outcome. */
 class Wire {
   private readonly sockets = new Set<Socket>();
   swallowsAnswers = false;
@@ -78,7 +78,7 @@ describe('the event log over a bad connection', () => {
     await server.stop();
   });
 
-  /** The next answers of Redis get lost and the connection with them; then it is whole again. */
+  /** Drops the next answers of Redis and breaks the connection, then restores it. */
   const losingTheAnswer = async <T>(write: () => Promise<T>): Promise<T> => {
     const swallowed = new Promise<void>((resolve) => (wire.onSwallowed = resolve));
     wire.swallowsAnswers = true;
@@ -91,7 +91,7 @@ describe('the event log over a bad connection', () => {
 
   it('applies each transition once when its answer is lost and it is sent again', async () => {
     const log = await EventLog.open(redis, { partitions: 4 });
-    // Redis must know the scripts, or the lost answer would be that it does not.
+    // Loads the scripts first, or the lost answer would be NOSCRIPT.
     const [before, callId] = [log.newCallId('acme'), log.newCallId('acme')];
     await log.accept(aCall(before));
     await log.end({ callId: before, guard: { by: 'command', version: 1, commandId: 'c' }, data: endOf('cancelled'), author });

@@ -29,25 +29,31 @@ export interface EventLogOptions {
   readonly partitions: number;
   /** `replicated`: accepts, ends, cancels, decisions and claims of calls with effect `once` are answered when replicas have them too. Default `local`. */
   readonly durability?: 'local' | 'replicated';
-  /** How many; default 1. Only with all of them does a planned failover lose nothing: until it is over, the old master goes on with those left to it. */
+  /**
+   * Number of replicas to wait for; default 1. Only with all of them a planned failover loses nothing: until its end the old
+   * master continues with the remaining replicas.
+   */
   readonly replicas?: number;
-  /** Where WAIT is sent with `replicated`; it blocks all other commands of its connection. Default: the connection of the log. */
+  /** Connection for WAIT with `replicated`, which blocks all other commands on it. Default: the connection of the log. */
   readonly waitConnection?: RedisConnection;
-  /** How long one try waits for the replicas before the transition is asked for again. Default 1000. */
+  /** Wait of one try for the replicas before the transition is sent again. Default 1000. */
   readonly replicaTimeoutMs?: number;
   /**
-   * Called for each call that a transition of this log has made due: dispatch it. Without it, or when this process dies first, the
-   * reconciler dispatches it after two seconds.
+   * Dispatches a call that a transition of this log has made due. Without it, or if this process dies first, the reconciler
+   * dispatches the call after two seconds.
    */
   readonly onWoken?: (call: WokenCall) => void;
   /**
-   * Bytes that the open calls of a tenant in one partition may have; beyond, accepts reject with `EventLogTenantFull`, and suspensions
-   * with a state beyond twice as many. Default: any.
+   * Limit of bytes of the open calls of a tenant in one partition: above it accepts reject with `EventLogTenantFull`, above
+   * twice as many also suspensions with a state. Default: none.
    */
   readonly tenantCallBytes?: number;
-  /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
+  /** Time after which a transition rejects with `EventLogUnavailable`. Default: retried for ever (workers). */
   readonly deadlineMs?: number;
-  /** Called when Redis begins to refuse writes because it cannot save them, with what it says, and with undefined when it takes them again. */
+  /**
+   * Called with Redis's error text when Redis begins to refuse writes because it cannot save them, and with undefined when it
+   * accepts them again.
+   */
   readonly onDiskFault?: (refusal: string | undefined) => void;
 }
 
@@ -58,10 +64,10 @@ export class EventLog implements EventLogWriter {
   private readonly batcher: TransitionBatcher;
   private readonly blobs: BlobStore;
   private readonly ulid = monotonicFactory(pooledRandom());
-  /** Claims are named by process and count, so that a claim asked again is known as the same. */
+  /** Claims are named by process and count, so that a repeated claim is recognized. */
   private readonly claimPrefix = randomBytes(6).toString('base64url');
   private claims = 0;
-  /** Of all claims made when a job was taken: such a one is granted again only to whom it was granted, see `claim`. */
+  /** Token of all claims made on dequeue. A repeated claim is granted only to the same worker, see `claim`. */
   private readonly dequeueToken = `${this.claimPrefix}.taken`;
   private owned: RedisConnection | undefined;
 
@@ -78,7 +84,7 @@ export class EventLog implements EventLogWriter {
     this.blobs = new BlobStore(redis);
   }
 
-  /** Checks that this Redis holds a log of this form, or starts one. A connection made here from a URL is closed by `close`. */
+  /** Checks that this Redis holds a log of this format, or starts one. `close` closes a connection made here from a URL. */
   static async open(redis: string | RedisConnection, options: EventLogOptions): Promise<EventLog> {
     const connection = typeof redis === 'string' ? createRedis(redis, { name: 'event-log' }) : redis;
     try {
@@ -97,13 +103,13 @@ export class EventLog implements EventLogWriter {
     return `${partitionOfRoot(tenantId, rootId ?? ulid, this.options.partitions)}-${ulid}`;
   }
 
-  /** An id in the partition of another call. */
+  /** Makes an id in the partition of another call. */
   newCallIdBeside(callId: string): string {
     return `${partitionOf(callId)}-${this.ulid()}`;
   }
 
   async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
-    // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
+    // Stores the value before the event that refers to it. After a rejected accept the value expires by itself.
     if (call.argumentsBlob !== undefined || call.secretArguments !== undefined) await this.storeArguments(call);
     const accepted = await this.batcher.submit(to.acceptTransition(call, this.options.tenantCallBytes), sent);
     if (accepted.answer === 'FULL') return this.refuse(call);
@@ -117,13 +123,15 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  async claim(input: Input<'claim'>, taken?: DequeueClaim): Promise<Claimed | Rejection> {
-    const token = taken === undefined ? (input.token ?? `${this.claimPrefix}.${(this.claims++).toString(36)}`) : this.dequeueToken;
+  async claim(input: Input<'claim'>, dequeueClaim?: DequeueClaim): Promise<Claimed | Rejection> {
+    const token = dequeueClaim === undefined ? (input.token ?? `${this.claimPrefix}.${(this.claims++).toString(36)}`) : this.dequeueToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
-      taken?.kind === 'answered' ? { now: Number(taken.shared), answer: taken.own } : await this.batcher.submit(claim()),
+      dequeueClaim?.kind === 'answered'
+        ? { now: Number(dequeueClaim.shared), answer: dequeueClaim.own }
+        : await this.batcher.submit(claim()),
     );
-    // What must not run twice begins only when its Start cannot get lost. Asked again, the claim is answered the same.
+    // A `once` call starts only after replicas have its Start. Claims are idempotent.
     const isToWait = this.options.durability === 'replicated' && 'submitted' in granted && granted.submitted.effect === 'once';
     const answer = isToWait ? parseClaim(await this.batcher.submit({ ...claim(), durable: true })) : granted;
     if (!('submitted' in answer)) emitRejected('claim', answer);
@@ -203,7 +211,7 @@ export class EventLog implements EventLogWriter {
     return isApplied(answer) ? { code: 'OK' } : answer;
   }
 
-  /** Waits for what is under way. Idempotent. */
+  /** Waits for transitions under way. Idempotent. */
   async close(): Promise<void> {
     await this.batcher.close();
     const connection = this.owned;
@@ -211,24 +219,24 @@ export class EventLog implements EventLogWriter {
     await connection?.quit().catch(() => connection.disconnect());
   }
 
-  /** `onApplied` is called with what the script adds to an OK, not for a REPLAY: its first answer counted already. */
+  /** Calls `onApplied` with the extra text of an OK, not of a REPLAY: its first answer counted already. */
   private async apply(transition: Transition, onApplied?: (extra: string) => void, sent?: () => void): Promise<Applied | Rejection> {
-    const given = await this.batcher.submit(transition, sent);
-    if (given.answer === 'FULL') throw new EventLogTenantFull();
-    const { extra: note, woken, ...answer } = parseAnswer(given);
+    const reply = await this.batcher.submit(transition, sent);
+    if (reply.answer === 'FULL') throw new EventLogTenantFull();
+    const { extra: note, woken, ...answer } = parseAnswer(reply);
     if (!isApplied(answer)) return emitRejected(transition.operation, asRejection(answer));
     if (woken !== undefined) this.options.onWoken?.(woken);
     onApplied?.(note ?? '');
     return answer;
   }
 
-  /** Deletes the values that the call has beside the log, which take room. @throws EventLogTenantFull */
+  /** Deletes the values of the rejected call beside the log. @throws EventLogTenantFull */
   private async refuse({ callId }: NewCall): Promise<never> {
     await Promise.allSettled((['arguments', 'secret-arguments'] as const).map((ref) => this.blobs.delete(callId, ref)));
     throw new EventLogTenantFull();
   }
 
-  /** Bounded like the transition that needs it. */
+  /** Stores large and secret arguments within the deadline of a transition. */
   private async storeArguments({ callId, argumentsBlob, secretArguments }: NewCall): Promise<void> {
     const { deadlineMs } = this.options;
     const puts: Promise<void>[] = [];
@@ -247,7 +255,7 @@ export class EventLog implements EventLogWriter {
   }
 }
 
-/** Rejects when the time is over. Unreferenced: it holds up no shutdown. */
+/** Rejects after the deadline. The timer is unreferenced, so that it does not delay a shutdown. */
 function rejectAfter(deadlineMs: number): Promise<never> {
   return new Promise((_resolve, reject) => {
     setTimeout(() => reject(new EventLogUnavailable(`Redis did not store the arguments within ${deadlineMs} ms.`)), deadlineMs).unref();
@@ -263,7 +271,7 @@ function emitEnded(tool: string, { outcome, error }: EndData): void {
   telemetry.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
 }
 
-/** Numbers in [0, 1) from the system's randomness, drawn 1 KiB at a time: the factory asks for one byte sixteen times an id. */
+/** Numbers in [0, 1) from the system's randomness, drawn 1 KiB at a time: an id needs sixteen of them. */
 function pooledRandom(): () => number {
   const pool = new Uint8Array(1024);
   let next = pool.length;

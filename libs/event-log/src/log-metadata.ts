@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
-/** The format of all that is stored in Redis. Raised when it takes a form that older code cannot read. Format 3 is that of release 0.2.0. */
+/** Format of all data in Redis. Raised with a change that older code cannot read. Format 3 is that of release 0.2.0. */
 export const LOG_FORMAT = 3;
 
 const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });
 
 /**
- * Writes what this installation of the log is, once, or checks that it still is that. The number of partitions is fixed
- * for good: with another one, calls and sessions would be looked for in the wrong streams.
- * Throws an Error whose message says what to do.
+ * Writes format and number of partitions of this installation once, or checks them against the stored ones. The number of
+ * partitions is fixed: with another one, calls and sessions would be searched in the wrong streams. Throws an Error with the
+ * fix.
  */
 export async function ensureLogMetadata(redis: RedisConnection, partitions: number): Promise<void> {
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > 1000)

@@ -25,7 +25,7 @@ describe('open calls of a tenant', () => {
 
   const newId = () => log.newCallId('acme', 's');
   const accept = (callId: string, tenantId = 'acme') => log.accept(aCall(callId, { meta: { tenantId, tool: 'echo' } }));
-  /** Until one is refused. */
+  /** Accepts calls until one is rejected. */
   const fill = async (): Promise<string[]> => {
     const accepted: string[] = [];
     for (;;) {
@@ -46,7 +46,7 @@ describe('open calls of a tenant', () => {
     const [first = '', ...others] = await fill();
     expect(others.length).toBeGreaterThan(0);
     expect(await accept(newId(), 'other')).toMatchObject({ code: 'OK' });
-    // The same call again is no further one.
+    // A repeated accept adds no call.
     expect(await accept(first)).toMatchObject({ code: 'REPLAY' });
     await end(first);
     expect(await accept(newId())).toMatchObject({ code: 'OK' });
@@ -58,7 +58,7 @@ describe('open calls of a tenant', () => {
     await end(first);
     await log.claim({ callId: second, attempt: 1, leaseMs: 60_000, worker: 'w', author });
     await log.end({ callId: second, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data: endOf('completed'), author });
-    // At once, and so in one run of the script.
+    // Concurrent, and therefore in one run of the script.
     await Promise.all([third, ...others].map((callId) => end(callId)));
     expect(await counted()).toBe(0);
   });

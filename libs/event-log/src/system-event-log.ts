@@ -5,10 +5,10 @@ import type { EventOrigin } from './event-log.port.js';
 import { systemEventMetaText, subjectOf } from './stream/stored-system-event.js';
 
 /**
- * Appends one system event. The start and the loss of a worker are each announced once, however many gateways notice.
+ * Appends one system event. The start and the loss of a worker are each announced once, however many gateways report them.
  *   KEYS[1] log  KEYS[2] seq  KEYS[3] announced workers
- *   ARGV[1] subject  ARGV[2] type  ARGV[3] meta  ARGV[4] rest of the envelope  ARGV[5] id
- * Returns the sequence number, or 0 when it was announced before.
+ * ARGV[1] subject  ARGV[2] type  ARGV[3] meta  ARGV[4] rest of the envelope  ARGV[5] id Returns the sequence number, or 0 if it
+ * was announced before.
  */
 const APPEND = new LuaScript(`#!lua
 if ARGV[2] == 'worker.started' and redis.call('HSETNX', KEYS[3], ARGV[5], '1') == 0 then return 0 end
@@ -31,17 +31,17 @@ redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 '
 return tonumber(seq)`;
 const actScripts = {
   add: new LuaScript(`#!lua${APPEND_ACT}`),
-  /** Also above maxmemory: a key must be revocable just then, and that be known. */
+  /** Allowed above maxmemory: keys must stay revocable, with a record. */
   revoke: new LuaScript(`#!lua flags=allow-oom${APPEND_ACT}`),
 };
 
-/** All workers are announced in one partition, so that one script knows each of them. */
+/** Partition of all worker events, so that one script has the full list of announced workers. */
 const WORKERS_PARTITION = partitionName(0);
 
 /**
- * Tells what happens to sessions, workers and sources, in the log, where streams of events find it. The log does not decide about
- * these: what counts is the session, the list of workers and the catalog, and an event that could not be written is missing, no more.
- * Administrative acts are beside them; streams do not have these.
+ * Writes events of sessions, workers and sources to the log, for event streams. The log is not authoritative for these: the
+ * session, the list of workers and the catalog are, and an event whose write failed is only missing. Administrative acts are
+ * written too; streams do not deliver them.
  */
 export class SystemEventLog {
   constructor(
@@ -49,7 +49,7 @@ export class SystemEventLog {
     private readonly partitions: number,
   ) {}
 
-  /** Where the calls of the session are, and in their order. */
+  /** Writes an event of a session, in the partition and order of its calls. */
   async ofSession<T extends SessionNoticeType>(
     { tenantId, sessionId }: { readonly tenantId: string; readonly sessionId: string },
     type: T,
@@ -70,7 +70,7 @@ export class SystemEventLog {
     await this.append(WORKERS_PARTITION, type, id, '', data, author);
   }
 
-  /** Those of a tenant's sources are in one partition. A source of all tenants belongs to none, as workers do. */
+  /** Writes an event of a source; all sources of a tenant share one partition. A source of all tenants has no tenant, like workers. */
   async ofSource<T extends SourceNoticeType>(
     { tenantId, name }: { readonly tenantId: string; readonly name: string },
     type: T,
@@ -83,7 +83,7 @@ export class SystemEventLog {
   }
 
   /**
-   * What an administrator did. All acts of a tenant are in one partition. Rejects when it is not written. `revokes`: it is
+   * Writes an act of an administrator; all acts of a tenant are in one partition. Rejects if the write fails. `revokes`:
    * written above maxmemory, too.
    */
   async ofAdmin(tenantId: string, type: AdminType, data: AdminData, author: EventOrigin, revokes: boolean): Promise<void> {
@@ -109,11 +109,11 @@ export class SystemEventLog {
   }
 }
 
-/** No session has these names. */
+/** Roots for `partitionOfRoot`; no session has these names. */
 const ADMIN_ROOT = '#admin';
 const SOURCES_ROOT = '#sources';
 
-/** Where the administrative acts of a tenant are. */
+/** Partition of the administrative acts of a tenant. */
 export function adminPartition(tenantId: string, partitions: number): string {
   return partitionOfRoot(tenantId, ADMIN_ROOT, partitions);
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { CallMeta } from '../event-log.port.js';
 import { parseTrustedJson } from './trusted-json.js';
 
-/** The call's fixed facts as the snapshot and every event have them: JSON members without braces. */
+/** Fixed facts of a call as the snapshot and every event contain them: JSON members without braces. */
 export function metaText(meta: CallMeta): string {
   const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
   if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
@@ -24,7 +24,7 @@ interface StoredMeta {
 const META_CACHE_SIZE = 2048;
 const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
 
-/** The inverse of `metaText`. */
+/** Inverse of `metaText`. */
 export function parseMeta(text: string): CallMeta {
   const cached = metaCache.get(text);
   if (cached !== undefined) return cached;

@@ -9,37 +9,37 @@ export interface CallOptions {
   readonly maxAttempts: number;
   readonly effect: ToolEffect;
   readonly pool: Pool;
-  /** The queue of the call, where it is not that of its pool. */
+  /** Queue of the call; absent for the queue of its pool. */
   readonly queue?: string | undefined;
   readonly priority: Priority;
-  /** What Start repeats of the stored text of Submitted (tool, small arguments): byte offset and length. */
+  /** Part of the stored text of Submitted (tool, small arguments) that Start repeats: byte offset and length. */
   readonly startPayloadRange: readonly [offset: number, bytes: number];
-  /** Digest that an approval must name; `-` when no approval is asked for. */
+  /** Digest that an approval must name; `-` for a call that requires none. */
   readonly digest: string;
   /** The approver edited the arguments: `digest` is that of the edited ones, which `call.approval_decided` holds. */
   readonly edited?: boolean;
 }
 
-/** The whole snapshot: what readers see of it, and what only transitions look at. */
+/** The whole snapshot: the fields for readers, and those that only transitions use. */
 export interface CallState extends CallSnapshot {
   readonly options: CallOptions;
-  /** Redis ms: no claim before it. */
+  /** Earliest time of a claim, Redis ms. */
   readonly notBefore: number;
-  /** Redis ms at which the grace of a requested cancel is over; 0 without one. */
+  /** End of the grace of a requested cancel, Redis ms; 0 without a request. */
   readonly cancelBy: number;
-  /** Score of the call in the timers; 0 when it has none. */
+  /** Score of the call in the timers; 0 for none. */
   readonly timer: number;
-  /** Answer of the last write by the worker, given again when that write is repeated. */
+  /** Answer of the last write by the worker, returned again if that write is repeated. */
   readonly lastWrite: { readonly version: number; readonly seq: number; readonly time: number };
-  /** Names the claim that holds the attempt; `-` when none does. */
+  /** Token of the claim that holds the attempt; `-` for none. */
   readonly claimToken: string;
-  /** Of all attempts so far, as in `UpdatesDigest`. */
+  /** Digest of the updates of all attempts so far, in the form of `UpdatesDigest`. */
   readonly updates: string;
-  /** The last suspension, as `suspension-text.ts` says; empty for a call that was neither suspended nor woken. */
+  /** The last suspension, in the form of `suspension-text.ts`; empty for a call that was neither suspended nor woken. */
   readonly suspension: string;
-  /** Counted of its tenant until it ends; 0 without a limit. */
+  /** Bytes that count against the limit of the tenant until the call ends; 0 without a limit. */
   readonly openBytes: number;
-  /** Those of them that are the state of its last suspension. */
+  /** Part of `openBytes`: the state of the last suspension. */
   readonly stateBytes: number;
 }
 
@@ -61,9 +61,8 @@ const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
  * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without
- * lengths, up to three texts between semicolons: what is known of the updates, suspension, bytes of an open call. Binary, since making
- * numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the same
- * bytes.
+ * lengths, up to three texts between semicolons: digest of the updates, suspension, bytes of an open call. The format is binary
+ * because numbers as text would cost the script more than all its other work. apply-transitions.lua writes the same bytes.
  */
 export function encodeSnapshot(snapshot: CallState): Buffer {
   const { lastWrite } = snapshot;
@@ -110,7 +109,7 @@ function numberBytes(value: number, bytes: number): Buffer {
   return buffer;
 }
 
-/** A release that does not know the last word fails to claim the call, and so never runs it with the submitted arguments. */
+/** Marks edited arguments by a last word on which older releases fail to claim, so that none runs the submitted arguments. */
 export function encodeOptions(terms: CallOptions): string {
   const { queueMs, runMs, maxAttempts, effect, pool, queue, priority, startPayloadRange, digest, edited } = terms;
   const words = [
@@ -126,7 +125,7 @@ export function encodeOptions(terms: CallOptions): string {
   return [...words, ...(edited === true ? ['edited'] : [])].join(' ');
 }
 
-/** The inverse of `encodeSnapshot`. Throws on bytes that are no snapshot. */
+/** Inverse of `encodeSnapshot`. Throws on bytes that are no snapshot. */
 export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   let at = 1;
   const number = (bytes: number): number => packed.readUIntLE((at += bytes) - bytes, bytes);
@@ -178,7 +177,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   };
 }
 
-/** The inverse of `encodeOptions`. */
+/** Inverse of `encodeOptions`. */
 export function decodeOptions(text: string): CallOptions {
   const [queueMs, runMs, maxAttempts, effect = '', place = '', priority = '', offset, bytes, digest = '-', edited] = text.split(' ');
   const [pool, queue] = place.split('@');

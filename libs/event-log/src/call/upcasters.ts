@@ -2,15 +2,15 @@ import type { CallEvent, SubmittedData } from '#contracts';
 import { parseTrustedJson } from './trusted-json.js';
 
 /**
- * Old events are never rewritten; they are lifted when they are read. An upcaster turns the data of one major version of
- * a type into the next: pure and total, one a step. All types are at major version 1, so the table is empty; the first
- * change that old readers cannot take puts its function here and a golden file of the old form into `test/replay/`.
+ * Old events are never rewritten but converted on each read. An upcaster turns the data of one major version of a type into the
+ * next: pure and total, one a step. All types are at major version 1, so the table is empty; the first change that old readers
+ * cannot parse adds its function here and a golden file of the old form to `test/replay/`.
  */
 export type Upcaster = (data: unknown) => unknown;
 
 const UPCASTERS: Readonly<Record<string, readonly Upcaster[]>> = {};
 
-/** An event as stored, whatever its major version, as this version's readers know it. The text must come from the log. */
+/** Parses a stored event of any major version into the current form. The text must come from the log. */
 export function upcastEvent(json: string): CallEvent {
   const event = parseTrustedJson<CallEvent>(json);
   const steps = UPCASTERS[event.type];
@@ -20,7 +20,7 @@ export function upcastEvent(json: string): CallEvent {
   return Object.assign(event, { data });
 }
 
-/** The data of `call.submitted` out of its stored text (members without braces). */
+/** Data of `call.submitted` from its stored text (members without braces). */
 export function upcastSubmitted(text: string): SubmittedData {
   return parseTrustedJson<{ data: SubmittedData }>(`{${text}}`).data;
 }

@@ -1,9 +1,9 @@
 import type { CallError, CallEvent, Decision } from '#contracts';
 
 /**
- * The event without what people, models and tools wrote: arguments, outputs, texts, labels, and digests by which they could be
- * guessed. What is left says who called which tool when, and how it ended. Fields that are not named here are left out, so that
- * a new one is content until it is listed.
+ * The event without the content of people, models and tools: arguments, outputs, texts, labels, and digests by which they could
+ * be guessed. Caller, tool, times and outcome stay. Fields that are not listed here are left out, so that a new field is
+ * content by default.
  */
 export function withoutContent(event: CallEvent): CallEvent {
   return { ...structureOf(event), erased: true };

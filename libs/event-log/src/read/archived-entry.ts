@@ -4,7 +4,7 @@ import type { ArchivedEvent } from './log-archive.port.js';
 import type { StreamEntry } from '../stream/stored-event.js';
 import { systemEventMetaText } from '../stream/stored-system-event.js';
 
-/** An envelope of a call or of a notice. What is not named here is the rest of the event. */
+/** Envelope of a call or of a notice. All other members are the rest of the event. */
 const Envelope = z.looseObject({
   type: z.string(),
   subject: z.string(),
@@ -20,11 +20,11 @@ const Envelope = z.looseObject({
   fence: z.number().optional(),
 });
 
-/** The words of an envelope that are composed when the event is read. */
+/** Members of an envelope that are composed on read. */
 const COMPOSED = ['specversion', 'id', 'datacontenttype', 'dataschema'] as const;
 
 /**
- * The stream entry that an archived event was. Its id gets the epoch of now, like that of every event of the log.
+ * Converts an archived event back into its stream entry. Its id gets the current epoch, like that of every event of the log.
  *
  * @throws ZodError or SyntaxError for anything but an envelope of this log
  */

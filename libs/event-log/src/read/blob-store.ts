@@ -4,7 +4,7 @@ import type { LogArchive } from './log-archive.port.js';
 
 export const BLOB_LIMITS = { bytes: 8 * 1_048_576, ttlSeconds: 7 * 24 * 3600 } as const;
 
-/** `secret-arguments`: as they were submitted, for the worker alone, until the call has ended. */
+/** `secret-arguments`: the submitted arguments without redaction, for the worker alone, until the call has ended. */
 export type BlobRef =
   | 'arguments'
   | 'result'
@@ -15,10 +15,10 @@ export type BlobRef =
   | `worker-output.${number}`
   | SuspensionRef;
 
-/** What a suspended tool keeps, and the input that it got, by the attempt that was suspended. */
+/** State of a suspended tool, and the input given to it, by the attempt that was suspended. */
 export type SuspensionRef = `suspension.${number}` | `input.${number}.${string}`;
 
-/** The name of what an event of a suspension refers to. @throws TypeError for any other value of a call */
+/** Name of the value that an event of a suspension refers to. @throws TypeError for any other value of a call */
 export function suspensionBlob({ ref }: SuspensionState): SuspensionRef {
   if (isSuspensionRef(ref)) return ref;
   throw new TypeError(`Expected the name of a suspension's value, got ${ref}.`);
@@ -28,7 +28,7 @@ function isSuspensionRef(ref: string): ref is SuspensionRef {
   return /^(suspension\.\d+|input\.\d+\.\w+)$/.test(ref);
 }
 
-/** Facts that say where the arguments of a call are stored. */
+/** Facts that decide where the arguments of a call are stored. */
 export interface ArgumentsPlace {
   /** The approver edited them. */
   readonly argumentsEdited?: boolean | undefined;
@@ -36,8 +36,8 @@ export interface ArgumentsPlace {
 }
 
 /**
- * The names under which large and secret arguments are stored. Edited ones are named by their digest: of two approvers who
- * edit at once neither overwrites what the other stored.
+ * Names under which large and secret arguments are stored. Edited arguments are named by their digest, so that two approvers
+ * who edit at once do not overwrite each other's values.
  */
 export function argumentRefs({ argumentsEdited, argumentsDigest }: ArgumentsPlace): { readonly shown: BlobRef; readonly secret: BlobRef } {
   if (argumentsEdited !== true) return { shown: 'arguments', secret: 'secret-arguments' };
@@ -46,25 +46,24 @@ export function argumentRefs({ argumentsEdited, argumentsDigest }: ArgumentsPlac
 
 /** Values too large for an event, once each, beside the log in the partition of their call. */
 export class BlobStore {
-  /** `archive`: where values of calls are that have left Redis. */
+  /** `archive` has the values of calls that have left Redis. */
   constructor(
     private readonly redis: RedisConnection,
     private readonly archive?: LogArchive,
   ) {}
 
-  /** Storing the same value twice does no harm. Throws a RangeError above 8 MiB. The value is kept for seven days, or as long as is said. */
+  /** Stores a value for seven days, or for `ttlSeconds`. Safe to repeat. Throws a RangeError above 8 MiB. */
   async put(callId: string, ref: BlobRef, bytes: Uint8Array, ttlSeconds: number = BLOB_LIMITS.ttlSeconds): Promise<void> {
     if (bytes.byteLength > BLOB_LIMITS.bytes)
       throw new RangeError(`A stored value has ${bytes.byteLength} bytes; at most ${BLOB_LIMITS.bytes} are kept.`);
     await this.redis.set(keys.blob(callId, ref), Buffer.from(bytes), 'EX', ttlSeconds);
   }
 
-  /** Undefined when there is none, or none any more. */
+  /** Undefined for a value that never existed or has expired. */
   async get(callId: string, ref: BlobRef): Promise<Buffer | undefined> {
     return (await this.redis.getBuffer(keys.blob(callId, ref))) ?? (await this.archive?.value(callId, ref));
   }
 
-  /** Nothing happens when there is none. */
   async delete(callId: string, ref: BlobRef): Promise<void> {
     await this.redis.del(keys.blob(callId, ref));
   }

@@ -6,10 +6,10 @@ import type { LogArchive } from './log-archive.port.js';
 import type { PartitionLog } from './partition-log.js';
 import { eventSeqs } from './update-index.js';
 
-/** Two events of a call are read as one range when at most this many entries of other calls lie between them. */
+/** Most entries of other calls between two events of a call that are still read as one range. */
 const MAX_GAP = 4;
 
-/** Where the events of a call are. `seqs`: all of them, oldest first; undefined when only a scan of the partition finds them. */
+/** Places of the events of a call. `seqs`: all of them, oldest first; undefined if only a scan of the partition finds them. */
 export interface LocatedCall {
   readonly snapshot: CallState;
   readonly epoch: number;
@@ -20,7 +20,7 @@ export interface LocatedCall {
 export interface EventRound {
   readonly events: readonly StoredEvent[];
   readonly seq: number;
-  /** How many entries of the partition were read for it. */
+  /** Number of entries of the partition that were read for it. */
   readonly entriesRead: number;
 }
 
@@ -31,7 +31,7 @@ export class CallEventReader {
     private readonly archive?: LogArchive,
   ) {}
 
-  /** One round trip, unless the call has left Redis. Undefined when there is no such call. */
+  /** Makes one round trip, unless the call has left Redis. Undefined for an unknown call. */
   async locate(callId: string): Promise<LocatedCall | undefined> {
     const wanted = [keys.call(callId), keys.updateIndex(callId), keys.epoch(partitionOf(callId))];
     const [packed, index, epoch] = await this.log.redis.mgetBuffer(...wanted);
@@ -41,14 +41,14 @@ export class CallEventReader {
     return { snapshot, epoch: Number(epoch ?? FIRST_EPOCH), seqs: eventSeqs(snapshot, stored.updateIndex) };
   }
 
-  /** At most `count` events after `afterSeq`. Falls back to a scan, whose round may then have no event but still comes further. */
+  /** At most `count` events after `afterSeq`. Falls back to a scan, whose round may contain no event and still advance. */
   async after(call: LocatedCall, afterSeq: number, count: number): Promise<EventRound> {
     return (await this.byIndex(call, afterSeq, call.snapshot.lastSeq, count)) ?? this.byScan(call, afterSeq);
   }
 
   /**
-   * At most `count` events after `afterSeq` and up to `toSeq`. Undefined when the index does not name every event, or when
-   * the log does not have them where the index says: each must be of this call and have the version of its place.
+   * At most `count` events after `afterSeq` and up to `toSeq`. Undefined if the index lacks an event, or if an entry at an
+   * indexed place is not of this call or has another version than its place.
    */
   async byIndex({ snapshot, epoch, seqs }: LocatedCall, afterSeq: number, toSeq: number, count: number): Promise<EventRound | undefined> {
     if (seqs === undefined) return undefined;
@@ -65,7 +65,7 @@ export class CallEventReader {
     return { events: toEvents(own, snapshot.callId, epoch), seq, entriesRead: entries.length };
   }
 
-  /** One page of the partition, of which the events of other calls are left out. */
+  /** Reads one page of the partition, without the events of other calls. */
   private async byScan({ snapshot, epoch }: LocatedCall, afterSeq: number): Promise<EventRound> {
     const { callId, lifecycleSeqs, lastSeq } = snapshot;
     const from = Math.max(afterSeq + 1, lifecycleSeqs[0] ?? 1);
@@ -100,13 +100,13 @@ function rangesOf(seqs: readonly number[]): Range[] {
   return ranges;
 }
 
-/** How many of the rising `seqs` are at most `limit`. */
+/** Number of the ascending `seqs` up to `limit`. */
 function countUpTo(seqs: readonly number[], limit: number): number {
   const next = seqs.findIndex((seq) => seq > limit);
   return next < 0 ? seqs.length : next;
 }
 
-/** Leaves out events of a type that this version does not know. */
+/** Leaves out events of unknown types. */
 function toEvents(entries: readonly StreamEntry[], callId: string, epoch: number): StoredEvent[] {
   return entries.flatMap(([entryId, fields]) => toStoredEvent(partitionOf(callId), epoch, entryId, fields) ?? []);
 }

@@ -73,7 +73,7 @@ describe('the events of a call', () => {
     await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 8 }, data: endOf('completed'), author });
     return callId;
   };
-  /** How many entries of the log `read` reads. */
+  /** Number of log entries that `read` reads. */
   const entriesRead = async (read: () => Promise<unknown>) => {
     const reads: Promise<unknown[]>[] = [];
     const { xrange } = redis;

@@ -13,10 +13,10 @@ import type { LogArchive } from './log-archive.port.js';
 import { PartitionLog } from './partition-log.js';
 
 const PAGE = 500;
-/** What one page of a call's events may cost: entries of the partition that are read, and text that is returned. */
+/** Limits of one page of a call's events: entries of the partition that are read, and characters that are returned. */
 const PAGE_ENTRIES = 20 * SCAN_ENTRIES;
 const PAGE_CHARS = 2 * 1024 * 1024;
-/** Events of a call that are read at once. An event has at most 8 KiB of data, so a round has at most about `PAGE_CHARS`. */
+/** Events of a call in one read: at 8 KiB of data an event, at most about `PAGE_CHARS`. */
 const ROUND_EVENTS = 250;
 
 /** KEYS: timers. ARGV: now, limit. Answers ids and times in turn. */
@@ -27,19 +27,19 @@ for _, key in ipairs(KEYS) do
 end
 return found`);
 
-/** Events of a call, oldest first. `nextCursor`: there may be more after this place, also when the page is short or empty. */
+/** Events of a call, oldest first. With `nextCursor` there may be more, even if the page is short or empty. */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
   readonly nextCursor?: string;
 }
 
-/** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
+/** Reads calls from the log without writing. Every answer is as fresh as the log at the time of the request. */
 export class CallStore {
   private readonly blobs: BlobStore;
   private readonly log: PartitionLog;
   private readonly callEvents: CallEventReader;
 
-  /** `archive`: where calls are that have left Redis. */
+  /** `archive` has the calls that have left Redis. */
   constructor(
     private readonly redis: RedisConnection,
     private readonly archive?: LogArchive,
@@ -49,26 +49,27 @@ export class CallStore {
     this.callEvents = new CallEventReader(this.log, archive);
   }
 
-  /** The cached fold of a call; undefined when there is no such call. */
+  /** The cached fold of a call; undefined for an unknown call. */
   async snapshot(callId: string): Promise<CallState | undefined> {
     const packed = (await this.redis.getBuffer(keys.call(callId))) ?? (await this.archive?.call(callId))?.snapshot;
     return packed && decodeSnapshot(callId, packed);
   }
 
-  /** The whole call with its large values. Undefined when there is no such call. */
+  /** The whole call with its large values; undefined for an unknown call. */
   async read(callId: string): Promise<Call | undefined> {
     const events = await this.lifecycle(callId);
     return events && foldCall(events, await this.valuesOf(callId, events));
   }
 
-  /** In the order of `callIds`. */
+  /** Calls in the order of `callIds`. */
   readMany(callIds: readonly string[]): Promise<(Call | undefined)[]> {
     return Promise.all(callIds.map((callId) => this.read(callId)));
   }
 
   /**
-   * A page of the call's events after `cursor`, the id of an event or the cursor of a page. What it reads and gives is bounded,
-   * however many calls share the partition. Throws `invalid_request` for an unreadable cursor, `conflict` for one of another epoch.
+   * A page of the call's events after `cursor`, the id of an event or the cursor of a page. Its cost and size are bounded,
+   * however many calls share the partition. Throws `invalid_request` for an unreadable cursor, `conflict` for one of another
+   * epoch.
    */
   async eventPage(callId: string, { cursor, limit }: { cursor?: string | undefined; limit: number }): Promise<EventPage> {
     const call = await this.callEvents.locate(callId);
@@ -96,7 +97,7 @@ export class CallStore {
     return { events };
   }
 
-  /** The call's events, also Updates and Progress, oldest first; empty when there is no such call. */
+  /** All events of the call including Updates and Progress, oldest first; empty for an unknown call. */
   async events(callId: string, { afterSeq = 0, limit = Infinity }: { afterSeq?: number; limit?: number } = {}): Promise<StoredEvent[]> {
     const found: StoredEvent[] = [];
     const call = await this.callEvents.locate(callId);
@@ -109,15 +110,12 @@ export class CallStore {
     return found;
   }
 
-  /** A value that lives beside the log; undefined when there is none, or none any more. */
+  /** A value stored beside the log; undefined if it never existed or has expired. */
   blob(callId: string, ref: BlobRef): Promise<Buffer | undefined> {
     return this.blobs.get(callId, ref);
   }
 
-  /**
-   * Ids of the session's calls that have not ended, out of the partition of the session: as many reads as the partition
-   * has unfinished calls, in pages.
-   */
+  /** Ids of the session's calls that have not ended. Reads all unfinished calls of the partition of the session, in pages. */
   async listOpen(partition: string, tenantId: string, sessionId: string): Promise<string[]> {
     const found = new Set<string>();
     let cursor = '0';
@@ -133,12 +131,12 @@ export class CallStore {
     return [...found];
   }
 
-  /** The clock of Redis, by which timers are due: ms since 1970. */
+  /** The clock of Redis, against which timers are compared: ms since 1970. */
   now(): Promise<number> {
     return redisNow(this.redis);
   }
 
-  /** Calls whose timer has come by `now`: of each partition those that are due longest, at most `limit`. */
+  /** Calls whose timer is due at `now`: of each partition at most `limit`, longest overdue first. */
   async listDue(partitions: readonly string[], now: number, limit: number): Promise<{ callId: string; score: number }[]> {
     const timers = partitionGroups(this.redis, partitions).map((group) => group.map((partition) => keys.outbox(partition)));
     const replies = await Promise.all(timers.map((group) => LIST_DUE.run(this.redis, group, [now, limit])));
@@ -148,7 +146,7 @@ export class CallStore {
     return due;
   }
 
-  /** The calls without looking up their large values, in the order of `callIds`. */
+  /** Calls without their large values, in the order of `callIds`. */
   readSummaries(callIds: readonly string[]): Promise<(Call | undefined)[]> {
     return Promise.all(
       callIds.map(async (callId) => {
@@ -158,7 +156,7 @@ export class CallStore {
     );
   }
 
-  /** The events that the fold needs, by the places that the snapshot names: a few short reads, however many Updates there were. */
+  /** Events that the fold needs, read at the places in the snapshot: a few short reads, however many Updates there were. */
   private async lifecycle(callId: string): Promise<CallEvent[] | undefined> {
     const snapshot = await this.snapshot(callId);
     if (snapshot === undefined) return undefined;
@@ -185,7 +183,7 @@ export class CallStore {
   }
 }
 
-/** Where the arguments that run are stored; undefined when they are in the events. */
+/** Name of the stored arguments that run; undefined if they are in the events. */
 function argumentsRefOf(events: readonly CallEvent[]): BlobRef | undefined {
   const edited = events
     .map((event) => (event.type === 'call.approval_decided' ? event.data.edited : undefined))

@@ -1,6 +1,6 @@
 import { ProblemError } from '#contracts';
 
-/** How far a reader has come in one partition. */
+/** Place of a reader in one partition. */
 export interface Position {
   readonly epoch: number;
   readonly seq: number;
@@ -10,12 +10,12 @@ const POINT = /^(\d{1,9})\.(\d{1,3})\.(\d{1,15})$/;
 const ONE_EPOCH = 1;
 const EPOCH_EACH = 2;
 
-/** The cursor of a call or a session, which live in one partition: `<epoch>.<partition>.<seq>`, the form of an event's id. */
+/** Cursor of a call or a session, which are in one partition: `<epoch>.<partition>.<seq>`, the form of an event's id. */
 export function encodeScalarCursor(partition: number, { epoch, seq }: Position): string {
   return `${epoch}.${partition}.${seq}`;
 }
 
-/** Throws `invalid_request` for anything but a point of this very partition. */
+/** Throws `invalid_request` for anything but a position in this partition. */
 export function decodeScalarCursor(text: string, partition: number): Position {
   const match = POINT.exec(text);
   if (!match || Number(match[2]) !== partition)
@@ -24,8 +24,8 @@ export function decodeScalarCursor(text: string, partition: number): Position {
 }
 
 /**
- * The cursor of a wider filter: the positions of all partitions in order, as base64url of varints. It is small enough
- * for the reason of a WebSocket close frame at 16 partitions; readers treat it as opaque.
+ * Cursor of a wider filter: the positions of all partitions in order, as base64url of varints. At 16 partitions it fits into
+ * the reason of a WebSocket close frame. Opaque for readers.
  */
 export function encodeVectorCursor(positions: readonly Position[]): string {
   const [first] = positions;
@@ -68,7 +68,7 @@ function writeVarint(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-/** Undefined when the last number is cut off or one is too large to be exact. */
+/** Undefined if the last number is cut off or a number is too large to be exact. */
 function readVarints(bytes: Uint8Array): number[] | undefined {
   const numbers: number[] = [];
   let value = 0;

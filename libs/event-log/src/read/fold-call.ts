@@ -1,15 +1,14 @@
 import { successOf, type Approval, type Call, type CallEvent, type CallEventOf, type Result, type Waiting } from '#contracts';
 
-/** Values stored outside the events, as the caller has looked them up. */
+/** Values stored outside the events, read by the caller. */
 export interface StoredValues {
   readonly arguments?: Call['arguments'];
   readonly result?: Result;
 }
 
 /**
- * The call that its events tell of, oldest first. Updates, Progress and hook runs change nothing and may be left out.
- * Values beside the log that are not given are shown by their preview. Throws when the first event is not
- * `call.submitted`: then these are not the events of a call from its beginning.
+ * Folds the events of a call, oldest first, into the call. Updates, Progress and hook runs change nothing and may be left out.
+ * The preview replaces values beside the log that are not given. Throws if the first event is not `call.submitted`.
  */
 export function foldCall(events: readonly CallEvent[], values: StoredValues = {}): Call {
   const [first, ...others] = events;
@@ -54,7 +53,7 @@ function submitted(event: CallEventOf<'call.submitted'>, values: StoredValues): 
     waiting: { reason: 'queued', detail: `Waits for a free worker of pool ${data.pool}.` },
     decision,
   };
-  // One by one: every submission is answered by this, and taking members out of an object makes it slow to print.
+  // Set one by one: every submission is answered by this, and an object with deleted members serializes slowly.
   if (erased !== undefined) call.erased = erased;
   if (argumentsRedacted !== undefined) call.argumentsRedacted = argumentsRedacted;
   if (sessionid !== undefined) call.sessionId = sessionid;
@@ -123,7 +122,7 @@ function ended(call: Call, { time, data }: CallEventOf<'call.end'>, values: Stor
   };
 }
 
-/** What is left to show of a result whose stored value has expired. */
+/** Result in place of a stored value that has expired. */
 function gone(preview: string, isError: boolean, originalBytes: number, callId: string): Result {
   return { content: [{ type: 'text', text: preview }], isError, truncated: { originalBytes, artifactUri: `/v1/calls/${callId}/output` } };
 }
@@ -149,7 +148,7 @@ function answered(call: Call, { time, actor, actorname, data }: CallEventOf<'cal
   return { ...call, approval: { ...call.approval, decided: { ...decided, ...by, at: time, ...(shown && { edited: shown }) } } };
 }
 
-/** The arguments that run are those of the approver. */
+/** Replaces the arguments by those of the approver. */
 function withEdit(call: Call, { data: { edited } }: CallEventOf<'call.approval_decided'>, values: StoredValues): Call {
   if (edited === undefined) return call;
   const args = values.arguments ?? edited.arguments ?? edited.argumentsRef?.preview ?? null;

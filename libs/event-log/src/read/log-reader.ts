@@ -9,7 +9,7 @@ import { toStoredSystemEvent } from '../stream/stored-system-event.js';
 /** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
 export interface LogEntry {
   readonly seq: number;
-  /** Tells entries with the same number apart: a log that lost its end may use a number again. */
+  /** Distinguishes entries with the same number: a log that lost its end may use a number again. */
   readonly mark: string;
   /** Characters of its text. */
   readonly size: number;
@@ -17,11 +17,11 @@ export interface LogEntry {
   readonly event?: CallEvent;
   /** An administrative act; such an entry has no `event`. */
   readonly act?: AdminEvent;
-  /** Why the entry cannot be read as an event; such an entry has none. */
+  /** Reason why the entry cannot be read; such an entry has no event. */
   readonly fault?: string;
 }
 
-/** Types of entries that change nothing for readers of calls; those of sessions and workers are no events of calls. */
+/** Types of entries that change nothing for readers of calls, or concern sessions and workers. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['call.update', 'call.progress', 'call.hook', 'call.turn', ...NOTICE_TYPES]);
 const ACTS: ReadonlySet<string> = new Set(ADMIN_TYPES);
 const FAULT_CHARS = 200;
@@ -30,7 +30,7 @@ const FAULT_CHARS = 200;
 export class LogReader {
   private readonly log: PartitionLog;
 
-  /** `archive`: where the entries are that have left Redis. */
+  /** `archive` has the entries that have left Redis. */
   constructor(
     private readonly redis: RedisConnection,
     private readonly archive?: LogArchive,
@@ -49,18 +49,18 @@ export class LogReader {
     return { epoch, entries };
   }
 
-  /** The oldest sequence number of a partition that can be read; the next one while it has none. */
+  /** Oldest readable sequence number of a partition; of an empty one the next number. */
   async first(partition: string): Promise<number> {
     const [oldest] = await this.log.range(partition, 1, Number.MAX_SAFE_INTEGER, 1);
     return oldest === undefined ? (await this.end(partition)) + 1 : seqOf(oldest[0]);
   }
 
-  /** Events up to this one were dropped by retention; 0 for none. */
+  /** Last event that retention has dropped; 0 for none. */
   async dropped(partition: string): Promise<number> {
     return (await this.archive?.droppedSeq(partition)) ?? 0;
   }
 
-  /** The newest sequence number of a partition; 0 while it has none. */
+  /** Newest sequence number of a partition; 0 while it is empty. */
   end(partition: string): Promise<number> {
     return this.log.end(partition);
   }
@@ -81,7 +81,7 @@ function entryOf(partition: string, epoch: number, entryId: string, fields: read
   }
 }
 
-/** @throws ZodError or SyntaxError for an odd one */
+/** @throws ZodError or SyntaxError for a malformed act */
 function actOf(partition: string, epoch: number, entryId: string, fields: readonly string[]): { readonly act?: AdminEvent } {
   const stored = toStoredSystemEvent(partition, epoch, entryId, fields);
   return stored === undefined ? {} : { act: AdminEvent.parse(JSON.parse(stored.json)) };

@@ -3,14 +3,14 @@ import { toEntry } from './archived-entry.js';
 import { seqOf, type StreamEntry } from '../stream/stored-event.js';
 import type { LogArchive } from './log-archive.port.js';
 
-/** Entries of the partitions of the log, wherever they are: in the stream, in the archive, or kept for a call that has not ended. */
+/** Entries of the partitions of the log: from the stream, the archive, or the hash of entries kept for open calls. */
 export class PartitionLog {
   constructor(
     readonly redis: RedisConnection,
     private readonly archive?: LogArchive,
   ) {}
 
-  /** Entries from `from` to `to`, both included, oldest first, at most `count`. Entries that are nowhere any more are left out. */
+  /** Entries from `from` to `to`, both included, oldest first, at most `count`. Leaves out entries that are lost or dropped. */
   async range(partition: string, from: number, to: number, count?: number): Promise<StreamEntry[]> {
     const [log, start, end] = [keys.log(partition), `${from}-0`, `${to}-0`];
     const found = await (count === undefined ? this.redis.xrange(log, start, end) : this.redis.xrange(log, start, end, 'COUNT', count));
@@ -21,14 +21,14 @@ export class PartitionLog {
     return [...archived.map(toEntry), ...found].slice(0, count);
   }
 
-  /** The entries with these numbers, in their order; those that are nowhere any more are left out. */
+  /** Entries with these numbers, in their order, without lost or dropped ones. */
   async entries(partition: string, seqs: readonly number[]): Promise<StreamEntry[]> {
     const found = await Promise.all(seqs.map((seq) => this.redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`)));
     const all = await Promise.all(seqs.map(async (seq, at) => found[at]?.[0] ?? (await this.trimmed(partition, seq))));
     return all.filter((entry) => entry !== undefined);
   }
 
-  /** The newest sequence number; 0 while the partition has none. */
+  /** Newest sequence number; 0 while the partition is empty. */
   async end(partition: string): Promise<number> {
     return Number((await this.redis.get(keys.seq(partition))) ?? 0);
   }
@@ -42,8 +42,8 @@ export class PartitionLog {
 }
 
 /**
- * An entry of a call that has not ended, as it is kept when the stream is trimmed: its three fields, each on a line.
- * apply-transitions.lua reads it.
+ * Stored form of an open call's entry after the stream is trimmed: its three fields, each on a line. apply-transitions.lua
+ * reads it.
  */
 export function encodeKeptEntry([, fields]: StreamEntry): string {
   return fields.filter((_, index) => index % 2 === 1).join('\n');

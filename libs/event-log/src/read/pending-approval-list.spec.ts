@@ -42,7 +42,7 @@ describe('the calls of a tenant that wait for a person', () => {
   const page = (tenantId: string, limit: number, cursor?: string) => listPendingApprovals(redis, names, tenantId, { limit, cursor });
   const pageByRisk = (tenantId: string, limit: number, cursor?: string, risk?: readonly Risk[]) =>
     listPendingApprovalsByRisk(redis, new CallStore(redis), names, tenantId, { limit, cursor, risk });
-  /** `between` runs after each page. */
+  /** Reads all pages; `between` runs after each. */
   const pages = async (tenantId: string, limit: number, read = page, between = async (_page: number): Promise<void> => {}) => {
     const found: (readonly string[])[] = [];
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {

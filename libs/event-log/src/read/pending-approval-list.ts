@@ -1,20 +1,19 @@
 import type { RedisConnection } from '#redis';
 import { decodePlace, encodePlace, newestFirst, PartitionWalk, takeInOrder } from './pending-approval-walk.js';
 
-/** Waiting calls of all partitions that are read for one page at most. */
+/** Most waiting calls that are read for one page, over all partitions. */
 const EXAMINED = 20_000;
 
 export interface PendingApprovalPage {
-  /** In the order of the list. */
   readonly callIds: readonly string[];
   readonly nextCursor?: string;
 }
 
 /**
- * The calls of one tenant that wait for a person, newest first, out of the sets that apply-transitions.lua keeps. A set has the
- * calls of all tenants: a page reads at most 20,000 of them and may be short, even empty, and still have a cursor.
+ * Lists the calls of one tenant that wait for a person, newest first, from the sets that apply-transitions.lua writes. A set
+ * has the calls of all tenants: a page reads at most 20,000 of them and may be short, even empty, and still have a cursor.
  *
- * @throws ProblemError `invalid_request` for a cursor that is not from here
+ * @throws ProblemError `invalid_request` for a cursor of another list
  */
 export async function listPendingApprovals(
   redis: RedisConnection,

@@ -2,10 +2,10 @@ import { ProblemError } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { decodeSnapshot } from '../call/call-snapshot.js';
 
-/** Waiting calls of a partition that are read at a time. */
+/** Waiting calls of a partition in one read. */
 const CHUNK = 64;
 
-/** A call in a set: sets are sorted by the time at which the question came, then by id. */
+/** Place of a call in a set. Sets are sorted by the time of the approval request, then by id. */
 export interface Place {
   readonly askedAt: number;
   readonly callId: string;
@@ -14,13 +14,13 @@ export interface Place {
 /** Negative: `a` comes first. */
 export type ComparePlaces = (a: Place, b: Place) => number;
 
-/** As Redis sorts a set. */
+/** Order of a set in Redis. */
 export function oldestFirst(a: Place, b: Place): number {
   if (a.askedAt !== b.askedAt) return a.askedAt - b.askedAt;
   return a.callId === b.callId ? 0 : a.callId < b.callId ? -1 : 1;
 }
 
-/** As Redis sorts a set backwards. */
+/** Reverse order of a set in Redis. */
 export function newestFirst(a: Place, b: Place): number {
   return oldestFirst(b, a);
 }
@@ -30,17 +30,17 @@ interface Walk {
   readonly partition: string;
   readonly tenantId: string;
   readonly compare: typeof oldestFirst | typeof newestFirst;
-  /** Undefined: from the beginning. */
+  /** Place after which the walk begins; undefined for the beginning. */
   readonly after: Place | undefined;
-  /** Which of the waiting calls are wanted, in their order. Absent: all. */
+  /** Filter of the waiting calls: a flag for each id, in their order. Absent: all. */
   readonly areWanted?: (callIds: readonly string[]) => Promise<readonly boolean[]>;
 }
 
-/** Reads the calls of a tenant in the set of a partition, which has those of all tenants. */
+/** Reads the calls of one tenant in the set of a partition; the set has the calls of all tenants. */
 export class PartitionWalk {
   private waiting: Place[] = [];
   private ended = false;
-  /** After it nothing was read yet; undefined at the beginning of the set. */
+  /** Last place that was read; undefined at the beginning of the set. */
   private place: Place | undefined;
 
   constructor(private readonly walk: Walk) {
@@ -51,24 +51,24 @@ export class PartitionWalk {
     return this.waiting[0];
   }
 
-  /** Has nothing to offer, but has not read everything. */
+  /** True if no call is buffered but the set is not read to its end. */
   get starved(): boolean {
     return this.waiting.length === 0 && !this.ended;
   }
 
-  /** Where a starved walk goes on. */
+  /** Place from which a starved walk continues. */
   get unread(): Place | undefined {
     return this.starved ? this.place : undefined;
   }
 
   take(): Place {
     const [first, ...rest] = this.waiting;
-    if (first === undefined) throw new Error('There is no call to take: read() comes before');
+    if (first === undefined) throw new Error('take() needs a buffered call: await read() first');
     this.waiting = rest;
     return first;
   }
 
-  /** Answers how many calls it has looked at. */
+  /** Reads the next places and returns their number. */
   async read(): Promise<number> {
     const { redis, tenantId, areWanted } = this.walk;
     const places = await this.nextPlaces();
@@ -87,7 +87,7 @@ export class PartitionWalk {
     return places.length;
   }
 
-  /** Reads more at once where many calls were asked about in the same millisecond. */
+  /** Reads larger chunks if many approvals were requested in the same millisecond. */
   private async nextPlaces(): Promise<Place[]> {
     const { place } = this;
     for (let count = CHUNK; ; count *= 2) {
@@ -108,8 +108,8 @@ export class PartitionWalk {
 }
 
 /**
- * At most `count` calls of all partitions, in order. Stops when `budget.left` calls have been looked at: `unread` is then the place
- * after which there may be more.
+ * At most `count` calls of all partitions, in order. Stops after reading `budget.left` calls: `unread` is then the place after
+ * which there may be more.
  */
 export async function takeInOrder(
   walks: readonly PartitionWalk[],
@@ -126,7 +126,7 @@ export async function takeInOrder(
     }
     const first = firstOf(walks, (walk) => walk.first, compare);
     const unread = firstOf(starved, (walk) => walk.unread, compare);
-    // What a partition was not read for may come before what the others have.
+    // Unread calls of a partition may sort before the calls of the others.
     if (unread !== undefined && (first === undefined || compare(unread.place, first.place) < 0)) return { places, unread: unread.place };
     if (first === undefined) break;
     places.push(first.walk.take());
@@ -147,7 +147,7 @@ export function encodePlace({ askedAt, callId }: Place): string {
   return `${askedAt.toString(36)}.${callId}`;
 }
 
-/** @throws ProblemError `invalid_request` for a cursor that is not from here */
+/** @throws ProblemError `invalid_request` for a cursor of another list */
 export function decodePlace(text: string): Place {
   const [, time, callId] = /^([\da-z]{1,9})\.(\d{2,3}-[\dA-Z]{26})$/.exec(text) ?? [];
   if (time !== undefined && callId !== undefined) return { askedAt: Number.parseInt(time, 36), callId };

@@ -4,10 +4,13 @@ import type { CallStore } from './call-store.js';
 import type { PendingApprovalPage } from './pending-approval-list.js';
 import { decodePlace, encodePlace, oldestFirst, PartitionWalk, type Place, takeInOrder } from './pending-approval-walk.js';
 
-/** Waiting calls of all partitions that are looked at for one page at most, again for each risk: their risk is in their events. */
+/**
+ * Most waiting calls that are read for one page and risk, over all partitions. The risk is in the events, so each risk needs
+ * its own walk.
+ */
 const EXAMINED = 5_000;
 
-/** Highest first; calls of releases that did not know risks come last. */
+/** Risks, highest first; calls of releases without risks come last. */
 const RANKS: readonly (Risk | undefined)[] = [...Risk.options.toReversed(), undefined];
 
 interface RankedPlace {
@@ -23,11 +26,11 @@ interface ByRisk {
 }
 
 /**
- * The calls of one tenant that wait for a person: highest risk first, then oldest first. The sets know no risk, so they are walked
- * once for each. The cursor is a risk and a place in the sets, and both are fixed for a call: of the calls that wait all the time,
- * pages have each once, whatever comes and goes. A page may be short, even empty, and still have a cursor.
+ * Lists the calls of one tenant that wait for a person: highest risk first, then oldest first. The sets contain no risk, so
+ * they are walked once for each. The cursor is a risk and a place in the sets, both fixed for a call: pages contain each call
+ * that keeps waiting exactly once. A page may be short, even empty, and still have a cursor.
  *
- * @throws ProblemError `invalid_request` for a cursor that is not from here
+ * @throws ProblemError `invalid_request` for a cursor of another list
  */
 export async function listPendingApprovalsByRisk(
   redis: RedisConnection,
@@ -73,6 +76,6 @@ function pageOf(found: readonly RankedPlace[], end: RankedPlace | undefined): Pe
 
 function decodeRanked(text: string): RankedPlace {
   const [, rank, place] = /^([0-3])\.(.+)$/.exec(text) ?? [];
-  // Anything else has no place that can be read, and is refused there.
+  // `decodePlace` rejects a malformed cursor.
   return { rank: Number(rank), place: decodePlace(place ?? '') };
 }

@@ -1,14 +1,14 @@
 import { keys, partitionGroups, type RedisConnection } from '#redis';
 import type { CallStore } from './call-store.js';
 
-/** Calls that wait for a person. */
+/** Number of calls that wait for a person, and the oldest request. */
 export interface PendingApprovals {
   readonly waiting: number;
-  /** Redis ms at which the first of them was asked about; absent when none waits. */
+  /** Time of the oldest request, Redis ms; absent if none waits. */
   readonly since?: number;
 }
 
-/** KEYS: sets of waiting calls. Answers how many each has, its first call and when it was asked about; two empty texts for none. */
+/** KEYS: sets of waiting calls. Returns size, first call and time of its request for each set; two empty texts for an empty set. */
 const READ = `#!lua flags=no-writes
 local found = {}
 for _, key in ipairs(KEYS) do
@@ -20,9 +20,9 @@ end
 return found`;
 
 /**
- * Reads the sets that apply-transitions.lua keeps, in one command, and on a cluster in one for each partition, since no
- * script may read keys of several slots: 1.2 ms in place of 0.3 for 16 partitions of three masters. A release that does not
- * know the sets leaves calls in them that wait no longer: such a call is removed when it is the first of its set.
+ * Reads the sets that apply-transitions.lua writes, in one command; on a cluster in one for each partition, since no script may
+ * read keys of several slots: 1.2 ms instead of 0.3 for 16 partitions on three masters. Older releases leave calls in the sets
+ * that no longer wait; such a call is removed once it is the first of its set.
  */
 export async function readPendingApprovals(
   redis: RedisConnection,

@@ -8,8 +8,8 @@ const MODULUS = 2 ** (8 * ENTRY_BYTES);
  * The sequence numbers of all events of a call, oldest first: those of its lifecycle from the snapshot, those of Updates,
  * Progress and hook runs from its update index.
  *
- * Returns undefined when the two do not hold every event, which is so where keys were lost. A gap of
- * 2^24 events between two Updates is read wrongly; the reader finds that by the versions of the events.
+ * Returns undefined if snapshot and index lack an event because keys were lost. A gap of 2^24 events between two Updates is
+ * read wrongly; the reader detects it by the versions of the events.
  */
 export function eventSeqs({ version, lifecycleSeqs, lastSeq }: CallSnapshot, index: Buffer): readonly number[] | undefined {
   if (index.length % ENTRY_BYTES !== 0 || lifecycleSeqs.length + index.length / ENTRY_BYTES !== version) return undefined;

@@ -3,7 +3,7 @@ import type { CallEventType, CallOutcome } from '#contracts';
 import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Rejection, WorkerGuard } from '../event-log.port.js';
 import type { CallState, CallOptions } from '../call/call-snapshot.js';
 
-/** What can be asked of a call, reduced to the facts that decide. The texts of the events ride along outside of it. */
+/** A command to a call, reduced to the facts that decide. The texts of the events are not part of it. */
 export type CallCommand =
   | {
       readonly kind: 'accept';
@@ -13,7 +13,7 @@ export type CallCommand =
       readonly totalMs: number;
       readonly followUp: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
       readonly requestSha256?: string;
-      /** How many events of hooks come with the submission. */
+      /** Number of hook events that come with the submission. */
       readonly hooks?: number;
     }
   | { readonly kind: 'claim'; readonly attempt: number; readonly leaseMs: number; readonly token: string }
@@ -40,7 +40,7 @@ export type CallCommand =
       readonly kind: 'requestInput';
       readonly guard: WorkerGuard;
       readonly nextAttempt: number;
-      /** Absent: it ends without a value after `expiresInMs`. */
+      /** Absent: the call ends without a value after `expiresInMs`. */
       readonly resumeInMs?: number | undefined;
       readonly expiresInMs?: number | undefined;
     }
@@ -59,24 +59,24 @@ export type CallCommand =
       readonly guard: CommandGuard;
       readonly decision: 'allow' | 'deny';
       readonly digest: string;
-      /** Digest of the arguments that the approver gave instead. */
+      /** Digest of the arguments as edited by the approver. */
       readonly editedDigest?: string | undefined;
       readonly hooks?: number;
     }
   | { readonly kind: 'deferDispatch'; readonly fence: number; readonly delayMs: number };
 
-/** What the world looks like when a command is decided. All of it values: the clock is Redis's. */
+/** Facts outside the call with which a command is decided. The clock is that of Redis. */
 export interface DecisionContext {
   readonly now: number;
-  /** Last sequence number of the partition; the events decided get the next ones. */
+  /** Last sequence number of the partition; the decided events get the next ones. */
   readonly seq: number;
-  /** The answer that this very command (by its commandId) got before. */
+  /** Earlier answer to the same commandId. */
   readonly applied?: Omit<Applied, 'code'>;
-  /** The call that holds the idempotency key of an accept. */
+  /** Call that holds the idempotency key of an accept. */
   readonly keyHolder?: { readonly callId: string; readonly requestSha256: string };
 }
 
-/** One event of a call, reduced to what the state needs of it. */
+/** Event of a call, reduced to the facts that the state depends on. */
 export type EventSummary = { readonly seq: number; readonly time: number; readonly fence: number } & (
   | {
       readonly type: 'call.submitted';
@@ -96,7 +96,7 @@ export type EventSummary = { readonly seq: number; readonly time: number; readon
       readonly type: 'call.retry';
       readonly delayMs: number;
       readonly countsAsFailure: boolean;
-      /** Of a suspension. */
+      /** Reason of a suspension. */
       readonly until?: 'timer' | 'children';
     }
   | { readonly type: 'call.input_requested'; readonly resumeInMs?: number | undefined; readonly expiresInMs?: number | undefined }
@@ -105,13 +105,13 @@ export type EventSummary = { readonly seq: number; readonly time: number; readon
   | { readonly type: 'call.end' }
 );
 
-/** What the script stamps on an event. */
+/** Event as stamped by the script. */
 export interface DecidedEvent {
   readonly type: CallEventType;
   readonly seq: number;
   readonly version: number;
   readonly attempt: number;
-  /** Of the worker that wrote it; 0 for all others. */
+  /** Fence of the worker that wrote it; 0 for other writers. */
   readonly fence: number;
 }
 

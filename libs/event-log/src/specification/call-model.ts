@@ -13,7 +13,7 @@ interface LoggedEvent {
   readonly fence: number;
 }
 
-/** What the pure decider believes Redis holds. */
+/** Content of Redis according to the pure decider. */
 export class Model {
   readonly states = new Map<string, CallState>();
   readonly seqs = new Map<string, number>();
@@ -22,7 +22,7 @@ export class Model {
   readonly events: LoggedEvent[] = [];
   readonly seen = new Map<string, number>();
 
-  /** Decides as the script does, with the script's clock, and remembers what the script would have stored. */
+  /** Decides as the script does, with the script's clock, and records the state that the script would store. */
   apply(callId: string, command: CallCommand, now: number, key?: string): object {
     const partition = callId.slice(0, 2);
     const commandId = 'guard' in command && command.guard.by === 'command' ? `${callId}/${command.guard.commandId}` : undefined;

@@ -113,7 +113,7 @@ describe('a call', () => {
   it('leaves a call to its worker past the deadline for as long as stopping a tool may take, however often it is renewed', () => {
     const renewed = after(after(accepted(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed.timer).toBe(T0 + 5_000 + DEADLINE_SLACK_MS);
-    // It may be ended then, but not given to another worker: this one still holds the lease.
+    // The reconciler may end the call then, but not give it to another worker: this one still holds the lease.
     const due = renewed.timer;
     expect(answer(renewed, retry(byReconciler(1)), due)).toEqual({ code: 'NOT_DUE', retryInMs: renewed.leaseUntil - due });
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'timed_out' }, due)).toMatchObject({ status: 'ended', fence: 2 });

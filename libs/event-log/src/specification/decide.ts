@@ -5,15 +5,15 @@ import type { CallState } from '../call/call-snapshot.js';
 import { evolve, runningTimer, woken } from './evolve.js';
 
 type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }>;
-/** What a summary is without its place in the log. */
+/** Summary of an event without its place in the log. */
 type NewEvent = EventSummary extends infer F ? (F extends EventSummary ? Omit<F, 'seq' | 'time'> : never) : never;
 
 /**
  * Executable specification of the state machine in `stream/apply-transitions.lua`; no product code runs it.
  *
- * Returns what a command does to a call, as values only. A property test runs random transitions through this function
- * and through the script on a real Redis, and compares answers, snapshots, events and timers.
- * The order of the checks is part of the contract: exists, was applied before, has ended, guard, state.
+ * Returns the effects of a command on a call, as values only. A property test runs random transitions through this function and
+ * through the script on a real Redis, and compares answers, snapshots, events and timers. The order of the checks is part of
+ * the contract: exists, was applied before, has ended, guard, state.
  */
 export function decide(state: CallState | undefined, command: CallCommand, context: DecisionContext): Decision {
   if (command.kind === 'accept') return accept(state, command, context);
@@ -47,7 +47,7 @@ function accept(state: CallState | undefined, command: CommandOf<'accept'>, cont
   return applied(undefined, summaries, context);
 }
 
-/** A worker's write that is in the state already, or the claim that holds the attempt asked again. */
+/** True for a repeated write of a worker, or a repeat of the claim that holds the attempt. */
 function isRepeat(state: CallState, command: CallCommand): boolean {
   if (command.kind === 'claim')
     return state.status === 'running' && state.attempt === command.attempt && state.claimToken === command.token;
@@ -56,7 +56,7 @@ function isRepeat(state: CallState, command: CallCommand): boolean {
   );
 }
 
-/** Is the writer still who may write? Says nothing about the state. */
+/** Checks that the writer may still write; independent of the state. */
 function guardOf(state: CallState, command: CallCommand, { now }: DecisionContext): Rejection | undefined {
   const guard = 'guard' in command ? command.guard : undefined;
   if (guard?.by === 'command') return guard.version === state.version ? undefined : { code: 'CONFLICT', version: state.version };
@@ -128,8 +128,8 @@ function renew(state: CallState, command: CommandOf<'renew'>, { now }: DecisionC
 }
 
 /**
- * A failure is tried again only while attempts are left and never for an effect that must not happen twice. Handing
- * a call back without a failure (drained, suspended) is for the worker alone, which knows that nothing is under way.
+ * Retries a failure only while attempts are left, and never a `once` effect. Only the worker, which knows that the tool has
+ * stopped, may hand a call back without a failure (drained, suspended).
  */
 function retry(state: CallState, command: CommandOf<'retry'>, context: DecisionContext): Decision {
   const { guard, countsAsFailure, delayMs } = command;
@@ -144,7 +144,7 @@ function retry(state: CallState, command: CommandOf<'retry'>, context: DecisionC
   return byWorker(state, { type: 'call.retry', fence: state.fence, delayMs, countsAsFailure }, guard.writeSeq, context);
 }
 
-/** Only the worker suspends what it runs, and whatever the effect: it knows that nothing is under way. */
+/** Only the worker suspends its call, whatever the effect: it knows that the tool has stopped. */
 function suspend(state: CallState, command: CommandOf<'suspend' | 'requestInput'>, context: DecisionContext): Decision {
   if (state.status !== 'running' || state.cancelRequested || command.nextAttempt !== state.attempt + 1) return wrongState(state);
   const { fence } = state;
@@ -157,12 +157,15 @@ function suspend(state: CallState, command: CommandOf<'suspend' | 'requestInput'
   return byWorker(state, { type: 'call.input_requested', fence, resumeInMs, expiresInMs }, writeSeq, context);
 }
 
-/** A tool that asked for input and goes on without it when its time has come. */
+/** True for a tool that requested input and resumes without it after a time. */
 function resumesByItself(state: CallState): boolean {
   return state.status === 'waiting_input' && state.notBefore > 0;
 }
 
-/** A worker ends what it runs, a caller what does not run yet, the reconciler whatever is due. Only what runs can complete. */
+/**
+ * A worker ends a call that it runs, a caller one that does not run yet, the reconciler one that is due. Only a running call
+ * can complete.
+ */
 function end(state: CallState, { guard, outcome, hooks }: CommandOf<'end'>, context: DecisionContext): Decision {
   const running = state.status === 'running';
   if (outcome === 'completed' && !running) return wrongState(state);
@@ -191,7 +194,7 @@ function decideApproval(
   return applied(state, summaries, context);
 }
 
-/** Hooks that the gateway ran, in events before the one that follows from them. */
+/** Events of the gateway's hooks, written before the event that follows from them. */
 function hookEvents(count = 0): NewEvent[] {
   return Array.from({ length: count }, () => ({ type: 'call.hook' as const, fence: 0 }));
 }

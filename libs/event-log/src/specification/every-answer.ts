@@ -1,4 +1,4 @@
-/** Command and answer: what the comparison of script and decider must have seen to be worth something. */
+/** Pairs of command and answer that a comparison of script and decider must cover. */
 export const EVERY_ANSWER = [
   'accept OK',
   'accept REPLAY',

@@ -9,8 +9,8 @@ import { countedUpdates, NO_UPDATES } from '../call/updates-digest.js';
 type EventOf<T extends EventSummary['type']> = Extract<EventSummary, { type: T }>;
 
 /**
- * Executable specification of the call snapshot: the state after one more event. Total over legal histories; `decide`
- * says which events are legal. What no event holds (lease renewals, write sequence, claim tokens) stays as it is.
+ * Executable specification of the call snapshot: the state after one more event. Total over legal histories; `decide` says
+ * which events are legal. Fields without an event (lease renewals, write sequence, claim tokens) stay unchanged.
  */
 export function evolve(state: CallState | undefined, event: EventSummary): CallState {
   if (event.type === 'call.submitted') return submitted(event);
@@ -53,19 +53,19 @@ export function evolve(state: CallState | undefined, event: EventSummary): CallS
   }
 }
 
-/** When the reconciler looks at a running call: the lease, the deadline or the grace of a cancel is over. */
+/** Time at which the reconciler checks a running call: the end of the lease, the deadline or the grace of a cancel. */
 export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 'cancelBy'>): number {
   return Math.min(state.leaseUntil, state.deadline + DEADLINE_SLACK_MS, state.cancelBy > 0 ? state.cancelBy : Infinity);
 }
 
-/** What an End of a child, or a request, does to its parent. No event says so. */
+/** State of a call after a child ended or a request woke it. There is no event for this. */
 export function woken(state: CallState, now: number): CallState {
   if (state.status === 'running') return withSuspension(state, { woken: true });
   if (state.status !== 'queued' || now >= state.notBefore || parseSuspension(state.suspension).kind !== 'children') return state;
   return queued(withSuspension(state, { kind: 'woken', woken: false }), now);
 }
 
-/** A call that was woken while it ran does not wait for what has happened already. */
+/** A call that was woken while it ran is due at once. */
 function suspended(next: CallState, event: EventOf<'call.retry'>, until: 'timer' | 'children'): CallState {
   const facts = { kind: until, seq: event.seq, inputSeq: 0, woken: false };
   if (until === 'timer' || !parseSuspension(next.suspension).woken) return queued(withSuspension(next, facts), event.time, event.delayMs);
@@ -131,7 +131,7 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
   };
 }
 
-/** From here on the edited arguments are what the call is bound to. */
+/** Binds the call to the edited arguments. */
 function edited(next: CallState, { editedDigest }: EventOf<'call.approval_decided'>): CallState {
   return editedDigest === undefined ? next : { ...next, options: { ...next.options, digest: editedDigest, edited: true } };
 }
@@ -152,8 +152,8 @@ function started(next: CallState, event: EventOf<'call.start'>): CallState {
 }
 
 /**
- * Into the queue: a new queue wait begins when the delay is over. Without a delay it is dispatched by who queues it, and
- * the reconciler looks after a while.
+ * Queues the call: a new queue wait begins after the delay. Without a delay the writer dispatches the call, and the reconciler
+ * if that fails.
  */
 function queued(next: CallState, time: number, delayMs?: number): CallState {
   const deadline = Math.min(time + (delayMs ?? 0) + next.options.queueMs, next.totalDeadline);
@@ -168,7 +168,7 @@ function queued(next: CallState, time: number, delayMs?: number): CallState {
   };
 }
 
-/** A Retry or End that no worker wrote raises the fence: from then on the old worker is out. */
+/** A Retry or End that no worker wrote raises the fence, which excludes the old worker. */
 function raised(state: CallState, event: EventSummary): number {
   return event.fence === 0 ? state.fence + 1 : state.fence;
 }

@@ -1,7 +1,7 @@
 --[[
-  Applies a list of transitions of calls. Each one is checked, then written; a rejected one does not stop the others.
-  Included by transition.lua and by claim-on-dequeue.lua. The operations are in operations/, what they share in
-  transitions/. These files are inserted into the function below: they use its KEYS, ARGV, now, seqs and calls.
+  Applies a list of transitions of calls. Each one is checked, then written; a rejected one does not stop the others. Included
+  by transition.lua and by claim-on-dequeue.lua. The operations are in operations/, their shared functions in transitions/.
+  These files are inserted into the function below: they use its KEYS, ARGV, now, seqs and calls.
 
   Reads and writes are gathered: one MGET before; one XADD an event; one MSET, one APPEND a call with Updates, and one
   ZADD/ZREM a partition after. The snapshot of a call is one packed string (call/call-snapshot.ts reads and writes the
@@ -20,7 +20,7 @@
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 options meta text1 text2 hooks index approvals
                 bytes most
       claim     attempt leaseMs token textBefore textAfter
-      take      the same, but never granted again: for a job that was just taken from its queue
+      take      the same, but never granted again: for a job that was just dequeued
       update    fence writeSeq text index updates     progress, hook, turn      fence writeSeq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence writeSeq nextAttempt delayMs counts(0|1) text
@@ -30,15 +30,15 @@
       cancel    version key graceMs text
       held      version key hooks index
       decide    version key decision(allow|deny) digest text endText hooks index approvals editedDigest
-    `text` holds the members of an event that are not stamped here: JSON without braces. The text of an End has no last
-    brace: the script adds the count and digest of the call's Updates before it. `updates` is how many there are by now,
-    and their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
-    `hooks` are the texts of hook runs in the gateway, each followed by a line feed; without any, `index` may be 0.
-    `editedDigest` is empty, or the digest of the arguments that the approver gave, which `text` holds: then Start names the
-    tool only. `until` of a suspension: its time, the End of a child, input; `delayMs` of the last is -1 where the call ends
-    after `expiresMs` instead. `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
-    `bytes` of an accept are those that the call has beside the log. The open calls of its tenant may have `most` bytes together
-    in this partition, any with 0; with the states of suspended calls, `stateBytes`, twice as many.
+    `text` holds the members of an event that are not stamped here: JSON without braces. The text of an End has no last brace:
+    the script adds the count and digest of the call's Updates before it. `updates` is their present number and digest, as in
+    call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts. `hooks` are the texts of
+    hook runs in the gateway, each followed by a line feed; without any, `index` may be 0. `editedDigest` is empty, or the
+    digest of the approver's arguments in `text`: then Start names the tool only. `until` of a suspension: its time, the End of
+    a child, input; `delayMs` of the last is -1 where the call ends after `expiresMs` instead. `approvals` is the key of the
+    partition's calls that wait for a person; 0 where the call cannot begin or end to wait. `bytes` of an accept are those that
+    the call has beside the log. The open calls of its tenant may have `most` bytes together in this partition, any with 0; with
+    the states of suspended calls, `stateBytes`, twice as many.
 
   Returns [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, suspend, end, decide) or 1 (renew under a cancel), a
@@ -47,7 +47,7 @@
       text of call.submitted, updates, text of call.approval_decided when the arguments were edited, else empty]
                                                        a claim that was granted; of a call that was suspended also the
                                                        words of its suspension, the texts of that event and of its input
-    "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
+    "REPLAY <version> <seq> <time>"  the same transition was applied before; the facts are from that time
     "FULL"           the tenant has no room for a further call
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
@@ -104,7 +104,7 @@ local function applyTransitions(KEYS, ARGV)
   --- @include "operations/end"
   --- @include "operations/commands"
 
-  -- How many arguments follow the operation and the call's index.
+  -- Number of arguments after the operation and the call's index.
   local arity = {
     accept = 15, claim = 5, take = 5, update = 5, progress = 4, hook = 4, turn = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
     held = 4, decide = 10, suspend = 9, input = 3, wake = 0,

@@ -1,7 +1,6 @@
 --[[
-  Defines the function that a queue calls in the script that takes jobs: it claims the calls of these jobs. For a single
-  node only, as a script on a cluster may not touch several partitions. It makes the names of the keys, which are those of
-  libs/redis/src/keys.ts.
+  Defines the function that a queue calls in its dequeue script: it claims the calls of the dequeued jobs. For a single node
+  only, as a script on a cluster may not touch several partitions. The names of the keys equal those of libs/redis/src/keys.ts.
 
   jobs      call id, attempt, call id, attempt ...
   args[1]   channel that tells workers to stop a call

@@ -32,7 +32,7 @@ describe('claiming the calls of jobs that are taken', () => {
     await log.accept(aCall(callId, { submitted: aSubmission({ arguments: args }) }));
     return callId;
   };
-  /** As the queue does it: the script's answers, one for each call. */
+  /** Claims like the queue does; returns the script's answer for each call. */
   const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<DequeueClaim[]> => {
     const { lua, args } = by.claimOnDequeue(CLAIMANT);
     const script = new LuaScript(

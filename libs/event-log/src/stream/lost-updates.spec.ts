@@ -52,7 +52,7 @@ describe('the count of updates of a call', () => {
     const digest = new UpdatesDigest(updates);
     for (const update of [1, 2, 3, 4]) {
       const counted = digest.add('[]');
-      // The second is lost on its way.
+      // The second update is lost on its way.
       if (update === 2) continue;
       const guard = { by: 'worker' as const, fence, writeSeq: update };
       expect(isApplied(await log.update({ callId, guard, data: { update, content: [] }, updates: counted, author }))).toBe(true);

@@ -3,15 +3,15 @@ import { parseMeta } from '../call/call-meta.js';
 import { toStoredSystemEvent } from './stored-system-event.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
-/** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */
+/** Entry in the form of XRANGE and XREAD: the id and the flat list of field names and values. */
 export type StreamEntry = readonly [entryId: string, fields: readonly string[]];
 
-/** The epoch of a partition whose `epoch` key was never written. */
+/** Epoch of a partition whose `epoch` key was never written. */
 export const FIRST_EPOCH = 1;
 
 /**
- * The stored form of an event's type: the type alone is major version 1 of its schema, `call.start:2` would be major 2.
- * A type this code does not know is skipped by readers.
+ * Stored form of an event's type: the type alone is major version 1 of its schema, `call.start:2` would be major 2. Readers
+ * skip unknown types.
  */
 const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; schema: string }> = new Map(
   CALL_EVENT_TYPES.map((type) => [
@@ -25,10 +25,10 @@ const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; sche
 );
 
 /**
- * Makes the event that readers see out of a stream entry. The envelope is put together by joining strings: nothing is
- * parsed but the call's fixed facts, and these once for the events of a call that follow each other.
+ * Converts a stream entry into the event for readers. The envelope is composed by joining strings: only the call's fixed facts
+ * are parsed, once for consecutive events of a call.
  *
- * Answers `undefined` for a type this version does not know; its sequence number still counts.
+ * Returns `undefined` for an unknown type; its sequence number still counts.
  */
 export function toStoredEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   const entry = readEntry(fields);
@@ -37,17 +37,17 @@ export function toStoredEvent(partition: string, epoch: number, entryId: string,
 }
 
 /**
- * The same for streams of events, which also have system events. Readers that fold calls use `toStoredEvent`:
- * the subject of a notice is no call's id.
+ * Converts an entry for event streams, which include system events. Readers that fold calls use `toStoredEvent`: the subject of
+ * a notice is no call's id.
  */
 export function toTailedEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   return toStoredEvent(partition, epoch, entryId, fields) ?? toStoredSystemEvent(partition, epoch, entryId, fields);
 }
 
-/** What the words of an envelope take besides the call's facts and the rest of the event; see `json`. */
+/** Approximate size of an envelope without the call's facts and the rest of the event; see `json`. */
 const ENVELOPE_CHARS = 290;
 
-/** Keeps the entry as it was read: many wait in memory for the few that are sent. */
+/** Holds the entry as it was read and composes its envelope on demand: most events in memory are never sent. */
 class EntryEvent implements StoredEvent {
   readonly callId: string;
   readonly time: number;
@@ -109,7 +109,7 @@ export function seqOf(entryId: string): number {
 let lastTime = 0;
 let lastIso = new Date(0).toISOString();
 
-/** ms since the epoch as RFC 3339. Events come in the order of their times, so the one text made last serves most of them. */
+/** Formats ms since the epoch as RFC 3339. Events come in the order of their times, so the last text serves most of them. */
 export function isoTime(time: number): string {
   if (time !== lastTime) {
     lastIso = new Date(time).toISOString();
@@ -118,7 +118,7 @@ export function isoTime(time: number): string {
   return lastIso;
 }
 
-/** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
+/** Distinguishes entries with the same sequence number by call, type, version, time, attempt and fence. */
 export function fingerprintOf(fields: readonly string[]): string {
   return fields[1] ?? '';
 }

@@ -7,7 +7,10 @@ export const ALL_TENANTS = '';
 
 const TYPES = new Map<string, NoticeType | AdminType>([...NOTICE_TYPES, ...ADMIN_TYPES].map((type) => [type, type]));
 
-/** Makes the event that readers see out of an entry of `SystemEventLog`; undefined for any other. They are few, so all is made at once. */
+/**
+ * Converts an entry of `SystemEventLog` into the event for readers; undefined for any other. System events are few, so their
+ * JSON is composed eagerly.
+ */
 export function toStoredSystemEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   const [, stamp = '', , metaText = '', , rest = ''] = fields;
   const [subject = '', typeText = '', , timeText = ''] = stamp.split(' ');
@@ -22,12 +25,12 @@ export function toStoredSystemEvent(partition: string, epoch: number, entryId: s
   return { partition, epoch, seq, callId: '', type, time, meta: metaOf(metaText), size: json.length, json };
 }
 
-/** As an entry has it: JSON members without braces. */
+/** Fixed facts of a system event as its entry contains them: JSON members without braces. */
 export function systemEventMetaText(tenantId: string, sessionId?: string): string {
   return `"tenantid":${JSON.stringify(tenantId)}${sessionId === undefined ? '' : `,"sessionid":${JSON.stringify(sessionId)}`}`;
 }
 
-/** The subject has a slash, which no id of a call has. */
+/** Subject of a system event. Its slash distinguishes it from the id of a call. */
 export function subjectOf(type: NoticeType | AdminType, id: string): string {
   return `${type.slice(0, type.indexOf('.'))}/${id}`;
 }

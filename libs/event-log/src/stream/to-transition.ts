@@ -13,15 +13,15 @@ import type {
 import { metaText } from '../call/call-meta.js';
 import type { Transition, TransitionArgument } from './transition.js';
 
-/** How long the same Idempotency-Key finds the same call. */
+/** Lifetime of an Idempotency-Key. */
 export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 
-/** Start repeats arguments up to this size, so that a watcher of Start needs no look-up. */
+/** Largest arguments that Start repeats, so that a watcher of Start needs no look-up. */
 export const START_ARGUMENTS_BYTES = 1_024;
 
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
-/** `openBytes`: limit of the open calls of its tenant in its partition; 0 for none. */
+/** `openBytes`: limit of the tenant's open calls in the partition; 0 for none. */
 export function acceptTransition(call: NewCall, openBytes = 0): Transition {
   const { callId, meta, submitted, followUp, idempotency } = call;
   const text = submittedText(submitted, call.author);
@@ -65,12 +65,12 @@ export function acceptTransition(call: NewCall, openBytes = 0): Transition {
   };
 }
 
-/** `token` names this claim, so that it is granted again, and only to its owner, when its answer got lost. */
+/** `token` names this claim, so that it is granted again, only to its owner, if its answer was lost. */
 export function claimTransition(input: Input<'claim'>, token: string): Transition {
   return transition('claim', input.callId, [input.attempt, ...claimArgs(input, token)]);
 }
 
-/** What is the same in all claims of a worker. */
+/** Arguments common to all claims of a worker. */
 export function claimArgs({ author, worker, leaseMs }: WorkerIdentity, token: string): [number, string, string, string] {
   return [ms(leaseMs), assertToken(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
 }
@@ -110,7 +110,7 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
-/** `openBytes` as of an accept; together with the states of suspended calls a tenant may have twice as many. */
+/** `openBytes` as in `acceptTransition`; with the states of suspended calls the limit is twice as high. */
 export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>, openBytes = 0): Transition {
   const delayMs = ms(data.delayMs);
   const until = data.until === 'children' ? 'c' : 't';
@@ -123,7 +123,7 @@ export function suspendTransition({ callId, guard, data, author }: Input<'suspen
   );
 }
 
-/** As `suspendTransition`. Throws a TypeError unless there is exactly one time: at which the tool goes on, or at which the call ends. */
+/** Like `suspendTransition`. Throws a TypeError unless exactly one time is given: that at which the tool resumes, or the call ends. */
 export function requestInputTransition({ callId, guard, data, author }: Input<'requestInput'>, openBytes = 0): Transition {
   const { resumeInMs, expiresInMs, nextAttempt } = data;
   if ((resumeInMs === undefined) === (expiresInMs === undefined))
@@ -165,7 +165,7 @@ export function heldTransition({ callId, guard, hookRuns, author }: Input<'holdA
   return transition('held', callId, [guard.version, commandKey(callId, guard), ...hookArguments(callId, author, hookRuns)], true);
 }
 
-/** Throws a TypeError when a denial comes without its End: the two are one transition. */
+/** Throws a TypeError for a denial without its End: the two are one transition. */
 export function decideTransition({ callId, guard, data, end, hookRuns, author }: Input<'decideApproval'>): Transition {
   if ((data.decision === 'deny') !== (end !== undefined))
     throw new TypeError(
@@ -229,13 +229,13 @@ function eventText(author: EventOrigin, data: object): string {
   return `${authorText(author)},"data":${JSON.stringify(data)}`;
 }
 
-/** JSON text has no line feed, so one ends each event. */
+/** Joins the events by line feeds, which JSON text does not contain. */
 function hookArguments(callId: string, author: EventOrigin, runs: readonly HookRunData[] = []): [string, TransitionArgument] {
   if (runs.length === 0) return ['', 0];
   return [runs.map((run) => `${eventText(author, run)}\n`).join(''), { key: keys.updateIndex(callId) }];
 }
 
-/** Without its last brace: what the script says of the updates comes before it. */
+/** Text of an End without its last brace: the script appends the digest of the updates. */
 function endText(author: EventOrigin, { updates: _stamped, ...data }: EndData): string {
   return eventText(author, data).slice(0, -1);
 }
@@ -245,12 +245,12 @@ function authorText({ source, actor, actorname }: EventOrigin): string {
   return `"source":${JSON.stringify(source)},"actor":${JSON.stringify(actor)}${name}`;
 }
 
-/** Durations reach Redis as whole milliseconds, never negative. */
+/** Rounds a duration to whole milliseconds, at least 0. */
 function ms(duration: number): number {
   return Math.max(0, Math.round(duration));
 }
 
-/** The packed snapshot separates by blanks and lines. */
+/** Rejects blanks, which separate the words of the packed snapshot. */
 function assertToken(text: string): string {
   if (!/^\S+$/.test(text)) throw new TypeError(`Expected one word without blanks, got ${JSON.stringify(text)}.`);
   return text;

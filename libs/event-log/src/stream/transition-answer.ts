@@ -8,16 +8,16 @@ import { parseMeta } from '../call/call-meta.js';
 import { isList } from './transition-script.js';
 import type { TransitionAnswer } from './transition-pipeline.js';
 
-/** The key of an accept is held by another call. */
+/** Answer to an accept whose idempotency key another call holds. */
 export interface KeyHeld {
   readonly code: 'IDEM' | 'IDEM_MISMATCH';
   readonly callId: string;
 }
 
-/** `extra` is what follows the sequence number of an OK: the tool, or that a cancel was requested. `woken`: a call that may run now. */
+/** `extra` follows the sequence number of an OK: the tool, or a flag that a cancel was requested. `woken`: a call that may run now. */
 export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly extra?: string; readonly woken?: WokenCall };
 
-/** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
+/** Parses an answer of transition.lua. Throws on ERROR: a fault, not a rejection. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
   if (isList(answer)) {
     const [version, seq, note, woken] = answer;
@@ -53,7 +53,7 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
   }
 }
 
-/** The same for a claim, which is granted with all that a worker needs. */
+/** Parses the answer to a claim, which contains everything that a worker needs. */
 export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
   if (!isList(reply.answer)) return asRejection(parseAnswer(reply));
   const facts = reply.answer;
@@ -87,10 +87,10 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
   };
 }
 
-/** The words of a suspension, the text of the event that suspended the call, and that of its input, if it has one. */
-function resumedFrom(words: string, suspended: string, given: string): ResumedFrom {
+/** Combines the words of a suspension with the texts of the event that suspended the call and of its input, if any. */
+function resumedFrom(words: string, suspended: string, inputText: string): ResumedFrom {
   const { state } = parseTrustedJson<{ data: Pick<RetryData, 'state'> }>(`{${suspended}}`).data;
-  const input = given === '' ? undefined : parseTrustedJson<{ data: InputGivenData }>(`{${given}}`).data;
+  const input = inputText === '' ? undefined : parseTrustedJson<{ data: InputGivenData }>(`{${inputText}}`).data;
   return {
     reason: resumeReason(parseSuspension(words).kind),
     ...(state === undefined ? {} : { state }),
@@ -103,7 +103,7 @@ function wokenCall(words: string): WokenCall {
   return { callId, attempt: Number(attempt), queue, priority: Priority.parse(priority), pool: Pool.parse(pool), tenantId };
 }
 
-/** `decided`: the text of `call.approval_decided` when the arguments were edited, else empty. */
+/** `decided`: text of `call.approval_decided` if the arguments were edited, else empty. */
 function effectiveSubmission(submitted: SubmittedData, decided: string): ClaimedSubmission {
   if (decided === '') return submitted;
   const { edited } = parseTrustedJson<{ data: ApprovalDecidedData }>(`{${decided}}`).data;
@@ -113,13 +113,13 @@ function effectiveSubmission(submitted: SubmittedData, decided: string): Claimed
   return { ...others, ...now, argumentsEdited: true };
 }
 
-/** Narrows to what a transition other than accept may be answered. */
+/** Narrows to the answers of transitions other than accept. */
 export function asRejection(answer: Applied | Rejection | KeyHeld): Rejection {
   if (isApplied(answer) || 'callId' in answer) throw new Error(`transition.lua answered ${answer.code} where it cannot.`);
   return answer;
 }
 
-/** Was the transition applied, now or before? */
+/** True if the transition was applied, now or before. */
 export function isApplied<T extends { readonly code: string }>(answer: T): answer is Extract<T, { readonly code: 'OK' | 'REPLAY' }> {
   return answer.code === 'OK' || answer.code === 'REPLAY';
 }

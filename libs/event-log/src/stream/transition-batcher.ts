@@ -4,15 +4,15 @@ import { TransitionPipeline, type PipelineOptions, type TransitionAnswer } from 
 import { bytesOf, variantOf, RUN_LIMITS, type Transition } from './transition.js';
 
 /**
- * The one way of transitions to Redis. They are gathered by tick, never by a timer: while one run is in flight the next
- * ones collect, and then go together. A lone transition waits for nothing; under load batches grow by themselves.
+ * Sends all transitions to Redis, batched by tick, never by a timer: transitions that come while a run is in flight form the
+ * next run. A lone transition does not wait; under load batches grow by themselves.
  *
  * On a single node a pipeline carries all partitions; on a cluster each partition has its own, since a script runs
  * in one slot. Within a pipeline the order of `submit` is kept, also over a reconnect.
  */
 export class TransitionBatcher {
   private readonly pipelines = new Map<string, TransitionPipeline>();
-  /** Names of the pipelines whose writes are refused. */
+  /** Names of the pipelines whose writes Redis refuses. */
   private readonly refused = new Set<string>();
   private closed = false;
 
@@ -22,9 +22,9 @@ export class TransitionBatcher {
   ) {}
 
   /**
-   * Resolves with the script's answer; `sent` is called when the first run with it was written.
-   * Rejects with `EventLogUnavailable` past the deadline or after `close`, with
-   * `EventLogFull` above maxmemory (accepts only), with a RangeError when the transition is too large to send.
+   * Resolves with the script's answer; `sent` is called after the first run with the transition was written. Rejects with
+   * `EventLogUnavailable` past the deadline or after `close`, with `EventLogFull` above maxmemory (accepts only), with a
+   * RangeError when the transition is too large to send.
    */
   submit(transition: Transition, sent?: () => void): Promise<TransitionAnswer> {
     if (this.closed) return Promise.reject(new EventLogUnavailable('The event log is closed.'));
@@ -39,7 +39,7 @@ export class TransitionBatcher {
     return this.pipelineOf(transition).submit(transition, bytes, sent);
   }
 
-  /** Takes no more; resolves when what is under way was answered or gave up. Idempotent. */
+  /** Accepts no more transitions; resolves after those under way were answered or failed. Idempotent. */
   async close(deadlineMs = 5_000): Promise<void> {
     this.closed = true;
     await Promise.all([...this.pipelines.values()].map((pipeline) => pipeline.close(deadlineMs)));
@@ -59,7 +59,7 @@ export class TransitionBatcher {
     return pipeline;
   }
 
-  /** Tells of the first pipeline that is refused, and when none is any more. */
+  /** Reports the first pipeline that is refused, and the recovery of the last one. */
   private noteDiskFault(name: string, refusal: string | undefined): void {
     const before = this.refused.size;
     if (refusal === undefined) this.refused.delete(name);

@@ -7,15 +7,18 @@ import { runTransitions, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js';
 
 export interface PipelineOptions {
-  /** After it a transition fails with `EventLogUnavailable`; without it the pipeline retries for ever. */
+  /** Time after which a transition fails with `EventLogUnavailable`. Default: retried for ever. */
   readonly deadlineMs?: number;
-  /** Set when durable transitions wait for replicas. It has another connection: those behind a durable transition do not wait. */
+  /** Set if durable transitions wait for replicas. Has its own connection, so that later transitions do not wait. */
   readonly replicas?: ReplicaBarrier;
-  /** Called when Redis begins to refuse writes because it cannot save them, with what it says, and with undefined when it takes them again. */
+  /**
+   * Called with Redis's error text when Redis begins to refuse writes because it cannot save them, and with undefined when it
+   * accepts them again.
+   */
   readonly onDiskFault?: (refusal: string | undefined) => void;
 }
 
-/** What transition.lua said to one transition, and the Redis time in ms when it did. */
+/** Answer of transition.lua to one transition, and its Redis time in ms. */
 export interface TransitionAnswer {
   readonly now: number;
   readonly answer: unknown;
@@ -26,27 +29,27 @@ interface Pending {
   readonly bytes: number;
   readonly expiresAt: number;
   settled: boolean;
-  /** Called once, by the first run that was written. */
+  /** Called once, after the first run was written. */
   sent?: () => void;
-  /** What the script said before enough replicas had it: still the answer when they have, unless another master had to apply it again. */
+  /** Answer of the script before enough replicas confirmed it; final once they have, unless another master applied the transition again. */
   unreplicated?: TransitionAnswer;
   settle(outcome: TransitionAnswer | Error): void;
 }
 
 /**
- * One run in flight at a time; what comes meanwhile is the next run. After a connection error the same run is sent again.
- * Durable transitions leave the pipeline with the answer of the script and are settled when replicas have them.
+ * Sends one run at a time; transitions that come meanwhile form the next run. After a connection error the same run is sent
+ * again. Durable transitions leave the pipeline with the answer of the script and are settled when replicas have them.
  */
 export class TransitionPipeline {
   private waiting: Pending[] = [];
   private inFlight: readonly Pending[] = [];
-  /** Answered by the script, not yet by replicas. */
+  /** Transitions that the script has answered and replicas have not confirmed. */
   private readonly unconfirmed = new Set<Pending>();
   private readonly confirmations = new Set<Promise<void>>();
   private draining: Promise<void> | undefined;
   private expiry: NodeJS.Timeout | undefined;
   private readonly stopped = new AbortController();
-  /** Why the last run failed, until one succeeds. */
+  /** Error of the last run, until one succeeds. */
   private fault: unknown;
 
   constructor(
@@ -76,7 +79,7 @@ export class TransitionPipeline {
     });
   }
 
-  /** Waits for what is under way, at most `deadlineMs`, then gives it up. */
+  /** Waits for transitions under way, at most `deadlineMs`, then fails them. */
   async close(deadlineMs: number): Promise<void> {
     if (this.isBusy) {
       const timer = setTimeout(() => this.abandon('The event log was closed before Redis answered.'), deadlineMs);
@@ -97,10 +100,10 @@ export class TransitionPipeline {
     while (this.isBusy) await Promise.all([this.draining, ...this.confirmations]);
   }
 
-  /** Never rejects: every failure is the answer of the transitions it hit. */
+  /** Never rejects: every failure is the answer of the affected transitions. */
   private async drain(): Promise<void> {
     while (true) {
-      // After the I/O of this turn of the event loop, so that what it brought goes together.
+      // Waits for the I/O of this turn of the event loop, to batch its transitions.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.takeBatch();
       if (batch.length === 0) break;
@@ -123,7 +126,7 @@ export class TransitionPipeline {
     return this.waiting.splice(0, size);
   }
 
-  /** Sends the batch until each of its transitions has an answer or was given up. */
+  /** Sends the batch until each of its transitions has an answer or has expired. */
   private async send(batch: readonly Pending[]): Promise<void> {
     let open = batch;
     for (let failures = 0; open.length > 0; failures++) {
@@ -133,7 +136,7 @@ export class TransitionPipeline {
     }
   }
 
-  /** One run; returns those to be sent again. */
+  /** Sends one run; returns the transitions to send again. */
   private async tryOnce(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const isToConfirm = this.options.replicas !== undefined && batch.some(({ transition }) => transition.durable);
     const startedAt = performance.now();
@@ -188,9 +191,9 @@ export class TransitionPipeline {
   }
 
   /**
-   * Settles transitions of one run when enough replicas of the master with this history have them. If another master
-   * carries on, which may lack them, they are sent again: it finds them applied, or applies them, and what the lost
-   * master answered does not count then. Where INFO is forbidden all histories are empty and count as one. Never rejects.
+   * Settles transitions of one run when enough replicas of the master with this history have them. After a failover they are
+   * sent again: the new master finds them applied, or applies them, and the answer of the old one is discarded. Without
+   * permission for INFO all histories are empty and count as one. Never rejects.
    */
   private async confirm(batch: readonly Pending[], history: string, replicas: ReplicaBarrier): Promise<void> {
     for (let failures = 0; ;) {
@@ -217,7 +220,7 @@ export class TransitionPipeline {
     await delay(backoffMs(failures, { firstMs: 40, maxMs: 500 }), undefined, { signal: this.stopped.signal }).catch(() => {});
   }
 
-  /** One timer a pipeline, and only while something waits with a deadline. */
+  /** Runs one timer a pipeline, only while a transition waits with a deadline. */
   private watchDeadlines(): void {
     if (this.options.deadlineMs === undefined || this.expiry !== undefined) return;
     const open = [...this.inFlight, ...this.waiting, ...this.unconfirmed].filter(({ settled }) => !settled);
@@ -236,7 +239,7 @@ export class TransitionPipeline {
 
   private timeoutError({ unreplicated }: Pending): EventLogUnavailable {
     const within = `within ${this.options.deadlineMs} ms.`;
-    if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not take the write ${within}`, { cause: this.fault });
+    if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not accept the write ${within}`, { cause: this.fault });
     return new EventLogUnreplicated(`Too few replicas confirmed the write ${within}`);
   }
 
@@ -255,7 +258,7 @@ function notifySent(batch: readonly Pending[]): void {
   }
 }
 
-/** The reconciler's End has nothing to be known by: repeated, it finds the call ended. */
+/** True for a repeated transition. The reconciler's End has no id: a repeat finds the call ended. */
 function isReplay(answer: unknown): boolean {
   return typeof answer === 'string' && (answer.startsWith('REPLAY') || answer === 'ENDED');
 }
@@ -268,7 +271,7 @@ function isTransient(error: unknown): boolean {
   return error.name !== 'ReplyError' || TRANSIENT.test(error.message);
 }
 
-/** What Redis says when it refuses writes after it failed to save its data. */
+/** Error text of Redis when it refuses writes because saving its data failed; else undefined. */
 function diskFaultIn(error: unknown): string | undefined {
   return error instanceof Error && error.message.startsWith('MISCONF ') ? error.message : undefined;
 }

@@ -3,20 +3,20 @@ import { composeRun, type ScriptVariant, type Transition } from './transition.js
 
 const file = new URL('./transition.lua', import.meta.url);
 
-/** Built from one body; Redis reads the flags from the first line. */
+/** Variants of one script body; Redis reads the flags from the first line. */
 const SCRIPTS: Readonly<Record<ScriptVariant, LuaScript>> = {
   accept: LuaScript.load(file, '#!lua'),
   progress: LuaScript.load(file, '#!lua flags=allow-oom'),
 };
 
-/** Answer of one run: the Redis time in ms, an answer for each transition, and if asked for the history of the master that ran it. */
+/** Answer of one run: the Redis time in ms, an answer for each transition, and on request the history of the master that ran it. */
 export interface RunAnswer {
   readonly now: number;
   readonly answers: readonly unknown[];
   readonly history?: string;
 }
 
-/** Runs the transitions in one script. */
+/** Runs all transitions in one script. */
 export async function runTransitions(
   redis: RedisConnection,
   variant: ScriptVariant,

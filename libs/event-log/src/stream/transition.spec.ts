@@ -55,7 +55,7 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
   }
 }
 
-/** Lets time pass for one call: all times in its state move into the past, as if it had been left alone for so long. */
+/** Lets time pass for one call by moving all times in its state into the past. */
 class Pass implements fc.AsyncCommand<Model, RedisConnection> {
   constructor(
     private readonly callIndex: number,
@@ -150,7 +150,7 @@ describe('the transition script and the pure decider', () => {
       for (const [name, times] of model.seen) seen.set(name, (seen.get(name) ?? 0) + times);
     });
     await fc.assert(compare, { numRuns: 150 });
-    // The comparison is worth something only if every answer came up: more runs are drawn until each has.
+    // Draws more runs until every answer has occurred.
     const missing = () => EVERY_ANSWER.filter((name) => !seen.has(name));
     for (let round = 0; round < 30 && missing().length > 0; round++) await fc.assert(compare, { numRuns: 50 });
     expect(missing()).toEqual([]);

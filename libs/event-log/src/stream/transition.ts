@@ -1,11 +1,11 @@
 import { keys, partitionOf } from '#redis';
 
-/** `accept` is refused above maxmemory; `progress` is not, so that what runs can always finish. */
+/** `accept` is refused above maxmemory; `progress` is not, so that running calls can always finish. */
 export type ScriptVariant = 'accept' | 'progress';
 
 export type TransitionArgument = string | number | { readonly key: string };
 
-/** One transition as transition.lua takes it; an argument with a `key` travels in KEYS and is named by its index. */
+/** Input of transition.lua for one transition; an argument with a `key` is passed in KEYS and referred to by its index. */
 export interface Transition {
   readonly operation:
     | 'accept'
@@ -26,7 +26,7 @@ export interface Transition {
     | 'decide';
   readonly callId: string;
   readonly args: readonly TransitionArgument[];
-  /** Answered only when a replica has it too, where the log is set to `replicated`. */
+  /** With `replicated`, answered only after replicas have the transition. */
   readonly durable: boolean;
 }
 
@@ -37,14 +37,14 @@ export function variantOf({ operation }: Transition): ScriptVariant {
   return operation === 'accept' ? 'accept' : 'progress';
 }
 
-/** Bytes that the transition's texts take on the wire, without the protocol's own. */
+/** Bytes of the transition's texts on the wire, without protocol overhead. */
 export function bytesOf(transition: Transition): number {
   let bytes = transition.callId.length;
   for (const argument of transition.args) bytes += typeof argument === 'string' ? Buffer.byteLength(argument) : 16;
   return bytes;
 }
 
-/** KEYS and ARGV of one run over `transitions`; partitions and calls are named once each. See the header of apply-transitions.lua. */
+/** KEYS and ARGV of one run over `transitions`; each partition and call occurs once. See the header of apply-transitions.lua. */
 export function composeRun(transitions: readonly Transition[]): { keys: string[]; args: (string | number)[] } {
   const partitions = new Map<string, number>();
   const calls = new Map<string, number>();

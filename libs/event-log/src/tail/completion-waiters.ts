@@ -2,7 +2,7 @@ import { CALL_EVENT_TYPES, changesCall } from '#contracts';
 import type { StoredEvent } from '../event-log.port.js';
 
 export interface CompletionWaitOptions {
-  /** Resolves also when the call asks for input. */
+  /** Resolves also if the call requests input. */
   readonly orInput?: boolean | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -11,15 +11,15 @@ export interface CompletionWaitOptions {
 /** A wait for the End of a call. */
 export interface CompletionWaiter {
   /**
-   * The call's events since the watch began, without Updates and Progress, End being the last. Undefined when the time
-   * was up, the caller gave up, or the log was rolled back: the store knows how the call is. Never rejects.
+   * Events of the call since the watch began, without Updates and Progress, End being the last. Undefined after the time-out, a
+   * cancel, or a rollback of the log: the store has the state of the call. Never rejects.
    */
   readonly ended: Promise<readonly StoredEvent[] | undefined>;
-  /** Gives up; `ended` resolves with undefined. Harmless afterwards. */
+  /** Ends the wait: `ended` resolves with undefined. No effect after the End. */
   cancel(): void;
 }
 
-/** They change nothing of a call, and may be many. */
+/** Types that do not change a call and may be many. */
 const PASSING: ReadonlySet<string> = new Set(CALL_EVENT_TYPES.filter((type) => !changesCall(type)));
 
 interface PendingWaiter {
@@ -67,7 +67,7 @@ export class CompletionWaiters {
     }
   }
 
-  /** Sends those who wait for calls of this partition (all without one) to look at the store. */
+  /** Resolves the waits for calls of this partition (without one, all) with undefined: their callers read the store. */
   resolveAll(partition?: string): void {
     for (const [callId, waiting] of this.waiters) {
       if (partition !== undefined && !callId.startsWith(`${partition}-`)) continue;

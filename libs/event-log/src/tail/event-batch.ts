@@ -2,8 +2,8 @@ import type { StoredEvent } from '../event-log.port.js';
 import type { Position } from '../read/cursor.js';
 
 /**
- * Events of one view that travel together. All subscribers of the view get the same batch object, so what a transport
- * makes of it is made once: see `shared`.
+ * Events of one view that are delivered together. All subscribers of the view get the same batch object, so that a transport
+ * renders it once: see `shared`.
  */
 export class EventBatch {
   private readonly renderings = new Map<string, Buffer>();
@@ -12,29 +12,29 @@ export class EventBatch {
 
   private eachCursor: readonly string[] | undefined;
 
-  /** `cursor` is where to go on after the last event. */
+  /** `cursor` continues after the last event. */
   constructor(
     readonly events: readonly StoredEvent[],
     readonly cursor: string,
     private readonly makeCursors: () => readonly string[],
   ) {}
 
-  /** Where to go on after each event; for transports that number them one by one. */
+  /** Cursor of each event, for transports that number them one by one. */
   get cursors(): readonly string[] {
     return (this.eachCursor ??= this.makeCursors());
   }
 
-  /** The envelopes' JSON texts with commas between them. */
+  /** JSON texts of the envelopes, joined by commas. */
   get text(): string {
     return (this.joined ??= this.events.map(({ json }) => json).join(','));
   }
 
-  /** Characters of the envelopes: near enough to bytes for limits. */
+  /** Characters of the envelopes, a sufficient estimate of bytes for limits. */
   get size(): number {
     return (this.chars ??= this.events.reduce((sum, { size }) => sum + size, 0));
   }
 
-  /** The bytes that `render` makes of this batch; made once for each `key`. */
+  /** Result of `render` for this batch, computed once for each `key`. */
   shared(key: string, render: (batch: EventBatch) => string): Buffer {
     let bytes = this.renderings.get(key);
     if (bytes === undefined) {
@@ -49,8 +49,8 @@ export class EventBatch {
 export type CursorFormat = (positions: readonly Position[]) => string;
 
 /**
- * The events in batches of at most `maxChars`, numbered on from `start`. The last cursor is `end` where that is given
- * (a reader of many partitions has come further than its last event), else that of the last event.
+ * Splits the events into batches of at most `maxChars`, with cursors from `start` on. The last cursor is `end` if given (a
+ * reader of many partitions may be past its last event), else that of the last event.
  */
 export function batchesOf(
   events: readonly StoredEvent[],

@@ -37,7 +37,7 @@ async function startHub(firstSeqs: ReadonlyMap<string, number> = new Map()): Pro
   return hub;
 }
 
-/** A subscriber that keeps what it got, as a client would. */
+/** Subscriber that records its deliveries, as a client would. */
 class Listener {
   readonly deliveries: Delivery[] = [];
   readonly subscription: Subscription;
@@ -61,7 +61,7 @@ class Listener {
     return this.deliveries.flatMap((delivery) => (delivery.kind === 'resync' ? [delivery.reason] : []));
   }
 
-  /** The cursor a client would come back with. */
+  /** Cursor with which a client would reconnect. */
   get cursor(): string {
     return this.deliveries.reduce(
       (cursor, delivery) => (delivery.kind === 'events' ? delivery.batch.cursor : 'cursor' in delivery ? delivery.cursor : cursor),
@@ -80,7 +80,7 @@ class Listener {
 
 const idOf = ({ epoch, partition, seq }: { epoch: number; partition: string; seq: number }) => `${epoch}.${Number(partition)}.${seq}`;
 
-/** The log itself as the oracle. */
+/** Expected ids, read from the log itself. */
 async function logIds(wanted: (callId: string, type: string, meta: string) => boolean): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < PARTITIONS; index += 1) {
@@ -94,14 +94,14 @@ async function logIds(wanted: (callId: string, type: string, meta: string) => bo
   return ids;
 }
 
-/** Ids grouped by partition, each group in the order given: the only order that is promised. */
+/** Ids grouped by partition, each group in its order: the only guaranteed order. */
 function byPartition(ids: readonly string[]): Record<string, string[]> {
   const groups: Record<string, string[]> = {};
   for (const id of ids) (groups[id.split('.')[1] ?? ''] ??= []).push(id);
   return groups;
 }
 
-/** Writes until `stop`; the calls of two tenants, three agents and two tools, in all partitions. */
+/** Writes calls of two tenants, three agents and two tools to all partitions until `stop`. */
 function startWriter(calls: readonly string[]): { stop(): Promise<void> } {
   let stopped = false;
   const types: CallEventType[] = ['call.submitted', 'call.start', 'call.update', 'call.update', 'call.end'];
@@ -154,7 +154,7 @@ describe('EventHub subscriptions', () => {
     const received: string[] = [];
     for (let cut = 0; cut < 60; cut += 1) {
       const session = new Listener(hub, { filter, cursor });
-      // Cut at different depths: at once, after some, and after the tail went on without this subscriber.
+      // Disconnects at once, after some events, or after the tail continued without this subscriber.
       if (cut % 3 !== 0) await session.got(1 + (cut % 17));
       else await session.started();
       session.subscription.close();
@@ -287,7 +287,7 @@ describe('EventHub resync', () => {
     const seqs = [];
     for (let n = 0; n < 4; n += 1) seqs.push(await appendRaw(redis, { callId }));
     await eventually(() => listener.resyncs.length > 0 || listener.ids.length >= 2, 'events or a resync');
-    // Whether the log had come to the cursor when it was compared decides between the two; what is never right is silence or a double.
+    // Both results are valid, depending on whether the log had reached the cursor; a missing or double event is not.
     if (listener.resyncs.length === 0) expect(listener.ids).toEqual(seqs.slice(2).map((seq) => `1.1.${seq}`));
     else expect(listener.resyncs).toEqual(['cursor_ahead_of_log']);
   });

@@ -14,7 +14,7 @@ import type { Subscriber, SubscriptionGroup } from './subscription-group.js';
 
 /** A moment of the log that a later subscription can continue from. */
 export interface LogPosition {
-  /** The cursor of this moment for a subscription to one call. */
+  /** Cursor of this moment for a subscription to one call. */
   cursorOf(callId: string): string;
 }
 
@@ -26,7 +26,7 @@ export interface LogPosition {
  */
 export class EventHub implements SubscriptionHost, TailListener {
   readonly pager: LogPager;
-  /** Resolves when it can be used. */
+  /** Resolves after a successful start. */
   readonly ready: Promise<void>;
   private becomeReady: () => void = () => {};
   private openPositions: PartitionPositions | undefined;
@@ -45,14 +45,14 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.ready = new Promise((resolve) => (this.becomeReady = resolve));
   }
 
-  /** Resolves when every event from now on will be seen. Waits for Redis as long as it takes. */
+  /** Resolves when every later event will be delivered. Waits for Redis without limit. */
   async start(): Promise<void> {
     this.openPositions = new PartitionPositions(await this.tail.seekToEnd());
     this.tail.follow(this);
     this.becomeReady();
   }
 
-  /** Those of the tail, for readiness. */
+  /** Connections of the tail, for readiness. */
   get connections(): readonly RedisConnection[] {
     return this.tail.connections;
   }
@@ -67,8 +67,8 @@ export class EventHub implements SubscriptionHost, TailListener {
   }
 
   /**
-   * Waits for a call to end. Registered when this returns: register first, then submit, or look at the store afterwards
-   * (the call may have ended before). Give a `timeoutMs` or a `signal`: without, it may wait for ever.
+   * Waits for a call to end. The watch is registered on return: register first, then submit, or read the store afterwards (the
+   * call may have ended before). Without `timeoutMs` or `signal` it may wait for ever.
    */
   watch(callId: string, options: CompletionWaitOptions = {}): CompletionWaiter {
     return this.waiters.add(callId, options);
@@ -81,7 +81,7 @@ export class EventHub implements SubscriptionHost, TailListener {
     return subscription;
   }
 
-  /** Where the log is now; take it before a submission to get all of the call's events without a look-up. */
+  /** Present position of the log; read before a submission, it gives all of the call's events without a look-up. */
   currentPosition(): LogPosition {
     const positions = this.positions.now();
     return {
@@ -93,9 +93,9 @@ export class EventHub implements SubscriptionHost, TailListener {
   }
 
   /**
-   * Whether the last event of the call lies at or before the cursor of one of its subscriptions. False when the cursor is of
-   * another epoch or beyond what this process has seen: only a subscription can tell then. Throws `invalid_request` for a
-   * cursor that cannot be read.
+   * True if the last event of the call lies at or before the cursor of one of its subscriptions. False for a cursor of another
+   * epoch or beyond the tail of this process: only a subscription can decide then. Throws `invalid_request` for a cursor that
+   * cannot be read.
    */
   isBehind({ callId, lastSeq, meta }: CallSnapshot, cursor: string): boolean {
     const only = this.positions.partitionOf(meta.tenantId, { callId });
@@ -109,7 +109,7 @@ export class EventHub implements SubscriptionHost, TailListener {
     return { subscriptions: this.subscriptions.size, watches: this.waiters.size, views: this.groups.size };
   }
 
-  /** Idempotent. Watches resolve with undefined, subscriptions end without a word: their sockets are the caller's. */
+  /** Idempotent. Watches resolve with undefined; subscriptions end without a final delivery: the caller closes their sockets. */
   async close(): Promise<void> {
     this.tail.close();
     for (const subscription of this.subscriptions) subscription.close();
@@ -178,7 +178,7 @@ export class EventHub implements SubscriptionHost, TailListener {
   }
 }
 
-/** One broken reader must not cost the others their events. */
+/** Isolates a failing reader from the others. */
 function pushOrFail(reader: Subscriber, batch: EventBatch): void {
   try {
     reader.push(batch);

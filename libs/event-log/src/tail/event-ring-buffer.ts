@@ -39,23 +39,23 @@ export class EventRingBuffer {
     if (this.chars > this.maxChars) this.dropOlderHalf();
   }
 
-  /** The partition has come to `seq` by an entry that no reader knows the type of. */
+  /** Advances to `seq` past an entry of an unknown type. */
   advance(seq: number): void {
     this.last = seq;
   }
 
-  /** What follows after `seq`, oldest first; undefined when that reaches further back than this store. */
+  /** Events after `seq`, oldest first; undefined if `seq` is older than this store. */
   after(seq: number): readonly StoredEvent[] | undefined {
     if (seq < this.floor) return undefined;
     return seq >= this.last ? [] : this.events.slice(this.indexAfter(seq));
   }
 
-  /** A new epoch begins behind what is here; nothing of it was lost. */
+  /** Begins a new epoch after the stored events; none was lost. */
   continueIn(epoch: number): void {
     this.currentEpoch = epoch;
   }
 
-  /** Forgets everything: the log was rolled back, or events are missing. */
+  /** Drops all events: the log was rolled back, or events are missing. */
   reset({ epoch, seq }: Position): void {
     this.events = [];
     this.chars = 0;

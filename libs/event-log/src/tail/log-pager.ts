@@ -13,7 +13,7 @@ export interface LogPage {
   readonly seq: number;
 }
 
-/** Reads what is older than memory, by pages, on a connection shared with other commands. */
+/** Reads events older than memory, by pages, on a connection shared with other commands. */
 export class LogPager {
   private readonly callEvents: CallEventReader;
 
@@ -26,19 +26,19 @@ export class LogPager {
   }
 
   /**
-   * The next page after `from`, at most to `toSeq`; with `callId` the events of that call only. Undefined when entries are
-   * missing there: they were trimmed, or lost.
+   * The next page after `from`, at most to `toSeq`; with `callId` the events of that call only. Undefined if entries are
+   * missing: trimmed, or lost.
    */
   async page(partition: number, from: Position, toSeq: number, callId?: string): Promise<LogPage | undefined> {
     return (callId === undefined ? undefined : await this.pageOfCall(callId, from, toSeq)) ?? this.scan(partition, from, toSeq, callId);
   }
 
-  /** The newest place of the partition in Redis, which may be ahead of what the tail has delivered. */
+  /** Newest place of the partition in Redis, which may be ahead of the tail. */
   end(partition: number): Promise<Position> {
     return readTailPosition(this.redis, partitionName(partition));
   }
 
-  /** Undefined when the index of the call cannot be relied on: the scan knows whether entries are missing. */
+  /** Undefined if the index of the call is incomplete: the scan detects missing entries. */
   private async pageOfCall(callId: string, from: Position, toSeq: number): Promise<LogPage | undefined> {
     const call = await this.callEvents.locate(callId);
     return call?.epoch === from.epoch ? this.callEvents.byIndex(call, from.seq, toSeq, this.pageSize) : undefined;

@@ -2,19 +2,19 @@ import { keys, type RedisConnection } from '#redis';
 import { FIRST_EPOCH, fingerprintOf, seqOf } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
 
-/** The newest place of a partition's log. `fingerprint` is of the entry at `seq`, unless that was trimmed or never was. */
+/** Newest place of a partition's log. `fingerprint` is that of the entry at `seq`, unless it was trimmed or never existed. */
 export interface LogTailPosition extends Position {
   readonly fingerprint?: string | undefined;
 }
 
-/** How a place that a reader remembers compares with the log of now. */
+/** Result of a comparison of a reader's place with the present log. */
 export type PositionCheck =
   | { readonly kind: 'there' }
-  /** `continues`: the entry is there all the same, so nothing that the reader has seen was lost. */
+  /** `continues`: the entry still exists, so no event that the reader has seen was lost. */
   | { readonly kind: 'other_epoch'; readonly epoch: number; readonly continues: boolean }
   | { readonly kind: 'rolled_back' };
 
-/** Where `$` is now. The counter is read first: if the stream is empty then, nothing was appended in between. */
+/** Present place of `$`. The counter is read first: an empty stream then proves that nothing was appended in between. */
 export async function readTailPosition(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
   const [epoch, counter, newest] = await Promise.all([
     redis.get(keys.epoch(partition)),
@@ -27,8 +27,8 @@ export async function readTailPosition(redis: RedisConnection, partition: string
 }
 
 /**
- * Whether the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a
- * restored backup) is found by a counter that went back, or by another entry in the same place.
+ * Checks that the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a restored
+ * backup) has a lower counter, or another entry in the same place.
  */
 export async function checkPosition(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PositionCheck> {
   const [epoch, counter, found] = await Promise.all([
@@ -48,8 +48,8 @@ export async function checkPosition(redis: RedisConnection, partition: string, p
 }
 
 /**
- * Raises the epoch after a loss. KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · returns the epoch of now.
- * Many readers see one loss, and the first of them raises it. The loss may have taken earlier raises with it.
+ * Raises the epoch after a loss. KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · returns the present epoch. Of
+ * many readers that see one loss the first raises the epoch. The loss may include earlier raises.
  */
 const RAISE_EPOCH = `#!lua flags=allow-oom
 local now = tonumber(redis.call('GET', KEYS[1]) or '${FIRST_EPOCH}')
@@ -59,7 +59,7 @@ if now <= tonumber(ARGV[1]) then
 end
 return now`;
 
-/** Begins a new epoch after `lossSeenIn`, unless another reader has: ids of lost events are never used again. */
+/** Begins a new epoch after `lossSeenIn`, unless another reader has, so that ids of lost events are never used again. */
 export async function raiseEpoch(redis: RedisConnection, partition: string, lossSeenIn: number): Promise<number> {
   return Number(await redis.eval(RAISE_EPOCH, 1, keys.epoch(partition), lossSeenIn));
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Remembers the sequence numbers of each partition and every reset. */
+/** Records the sequence numbers of each partition and every reset. */
 class Recorder implements TailListener {
   readonly seqs: number[][] = Array.from({ length: PARTITIONS }, () => []);
   readonly resets: { partition: number; reason: TailReset; epoch: number; seq: number }[] = [];
@@ -59,7 +59,7 @@ async function follow(options: Partial<LogTailOptions> = {}) {
   return { recorder, tail, start };
 }
 
-/** `writers` connections append at once; resolves when all is written. */
+/** Appends on `writers` connections concurrently; resolves when all is written. */
 async function writeConcurrently(writers: number, each: number): Promise<void> {
   await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {
@@ -79,7 +79,7 @@ function expectDense(recorder: Recorder, start: readonly { seq: number }[], coun
   }
 }
 
-/** A connection whose XREAD loses entries, as no Redis should. */
+/** Connection whose XREAD loses entries. */
 function lossy(): RedisConnection {
   const connection = createRedis(server.url, { role: 'blocking' });
   const xread = connection.xread.bind(connection) as (...args: unknown[]) => Promise<[string, [string, string[]][]][] | null>;

@@ -23,7 +23,7 @@ export class LogTail {
     this.partitions = options.partitions;
   }
 
-  /** Opens the connections and finds the newest place of each partition. To be called once. */
+  /** Opens the connections and finds the newest place of each partition. Callable once. */
   async seekToEnd(): Promise<Position[]> {
     const { redisUrl, partitions, count = 1000, blockMs = 5000, verifyMs = 5000 } = this.options;
     const connect = this.options.connect ?? (() => createRedis(redisUrl, { role: 'blocking', name: 'tail' }));
@@ -37,17 +37,17 @@ export class LogTail {
     return positions;
   }
 
-  /** For readiness. */
+  /** Connections of the readers, for readiness. */
   get connections(): readonly RedisConnection[] {
     return this.readers.map(({ connection }) => connection);
   }
 
-  /** Hands on everything that comes after the located places, until closed. */
+  /** Delivers all entries after the located places, until closed. */
   follow(listener: TailListener): void {
     for (const reader of this.readers) reader.follow(listener);
   }
 
-  /** Idempotent; nothing is handed on afterwards. */
+  /** Ends the delivery. Idempotent. */
   close(): void {
     for (const reader of this.readers) reader.close();
   }

@@ -3,10 +3,10 @@ import { partitionOf, partitionOfRoot } from '#redis';
 import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScalarCursor, type Position } from '../read/cursor.js';
 import { EventRingBuffer } from './event-ring-buffer.js';
 
-/** How much recent event text all partitions together keep in memory. */
+/** Characters of recent events in memory, for all partitions together. */
 const RECENT_CHARS = 16 * 1024 * 1024;
 
-/** Where this process is in each partition, and what it saw last there. */
+/** Place of this process in each partition, with its recent events. */
 export class PartitionPositions {
   private readonly buffers: readonly EventRingBuffer[];
 
@@ -21,12 +21,12 @@ export class PartitionPositions {
     return recent;
   }
 
-  /** A copy: where everything is now. */
+  /** Copy of the present positions. */
   now(): Position[] {
     return this.buffers.map(({ position }) => position);
   }
 
-  /** The one partition that a call or session filter reads; undefined for filters that read all. Throws for an impossible call id. */
+  /** Partition that a call or session filter reads; undefined for filters that read all. Throws for an impossible call id. */
   partitionOf(tenantId: string, { callId, sessionId }: EventFilter): number | undefined {
     if (callId !== undefined) {
       const partition = Number(partitionOf(callId));
@@ -37,7 +37,7 @@ export class PartitionPositions {
     return undefined;
   }
 
-  /** Throws `invalid_request` for a cursor that no frame for this kind of filter ever had. */
+  /** Throws `invalid_request` for a cursor of another kind of filter. */
   parse(cursor: string, only: number | undefined): Position[] {
     if (only === undefined) return decodeVectorCursor(cursor, this.buffers.length);
     const positions = this.now();

@@ -3,10 +3,10 @@ import type { StoredEvent } from '../event-log.port.js';
 import { ALL_TENANTS } from '../stream/stored-system-event.js';
 import type { EventBatch } from './event-batch.js';
 
-/** What is given to each live subscriber of a view. */
+/** Live subscriber of a view. */
 export interface Subscriber {
   push(batch: EventBatch): void;
-  /** Taking a batch threw. Must not throw itself. */
+  /** Called after `push` threw. Must not throw. */
   fail(error: unknown): void;
 }
 
@@ -14,11 +14,11 @@ export interface Subscriber {
 export class SubscriptionGroup {
   readonly key: string;
   readonly subscribers = new Set<Subscriber>();
-  /** Events of the tick that is being routed. */
+  /** Events of the present tick. */
   pending: StoredEvent[] = [];
   private readonly types: ReadonlySet<string> | undefined;
 
-  /** `only` is the one partition that events of this filter come from, if there is one. */
+  /** `only`: partition of all events of this filter, if there is only one. */
   constructor(
     readonly tenantId: string,
     readonly filter: EventFilter,
@@ -29,8 +29,8 @@ export class SubscriptionGroup {
   }
 
   /**
-   * Whether the filter takes the event. The tenant is compared first: no other condition may let an event of another tenant
-   * through. System events match only filters that name their type; no filter can name the types of administrative acts.
+   * True if the filter matches the event. The tenant is compared first, so that no other condition can pass an event of another
+   * tenant. System events match only filters that name their type; no filter can name the types of administrative acts.
    */
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
@@ -45,7 +45,7 @@ export class SubscriptionGroup {
   }
 }
 
-/** Two filters with the same key let the same events through. */
+/** Key of a filter: equal for filters that match the same events. */
 export function groupKey(tenantId: string, { callId, sessionId, agentId, tool, types }: EventFilter): string {
   return JSON.stringify([tenantId, callId, sessionId, agentId, tool, types && [...new Set(types)].sort()]);
 }

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../event-log.port.js';
 import { ALL_TENANTS } from '../stream/stored-system-event.js';
 import type { Subscriber, SubscriptionGroup } from './subscription-group.js';
 
-/** The views of one tenant by the most selective field of their filter. */
+/** Views of one tenant by the most selective field of their filter. */
 interface TenantGroups {
   readonly bySession: Map<string, Set<SubscriptionGroup>>;
   readonly byAgent: Map<string, Set<SubscriptionGroup>>;
@@ -11,28 +11,27 @@ interface TenantGroups {
 }
 
 /**
- * Finds the groups that an event belongs to. Each group is in exactly one index, that of its most selective field
- * (call, session, agent, tool, else the tenant), so routing costs as much as there are views near the event, however
- * many there are in total.
+ * Finds the groups of an event. Each group is in exactly one index, that of its most selective field (call, session, agent,
+ * tool, else the tenant), so the cost of routing depends on the views near the event, not on their total.
  */
 export class SubscriptionIndex {
   private readonly groups = new Map<string, SubscriptionGroup>();
   private readonly byCall = new Map<string, Set<SubscriptionGroup>>();
   private readonly byTenant = new Map<string, TenantGroups>();
 
-  /** Adds a subscriber to the group with the same filter. `view` becomes that group when there is none yet. */
+  /** Adds a subscriber to the group with the same filter. `view` becomes that group if there is none yet. */
   join(reader: Subscriber, view: SubscriptionGroup): void {
     const shared = this.groups.get(view.key) ?? this.add(view);
     shared.subscribers.add(reader);
   }
 
-  /** Takes the reader out again; a view without readers is forgotten. */
+  /** Removes the reader; a view without readers is dropped. */
   leave(reader: Subscriber, { key }: SubscriptionGroup): void {
     const view = this.groups.get(key);
     if (view?.subscribers.delete(reader) && view.subscribers.size === 0) this.remove(view);
   }
 
-  /** Adds the event to every view it matches; views that got their first one are added to `touched`. */
+  /** Adds the event to every view that it matches; views without an earlier event in this tick are added to `touched`. */
   route(event: StoredEvent, touched: SubscriptionGroup[]): void {
     push(this.byCall.get(event.callId), event, touched);
     const tenant = this.byTenant.get(event.meta.tenantId);
@@ -44,7 +43,7 @@ export class SubscriptionIndex {
     push(tenant.all, event, touched);
   }
 
-  /** What happens to workers. */
+  /** Routes an event of a worker. */
   private routeToAllTenants(event: StoredEvent, touched: SubscriptionGroup[]): void {
     for (const { all } of this.byTenant.values()) push(all, event, touched);
   }

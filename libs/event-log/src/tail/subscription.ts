@@ -7,10 +7,10 @@ import type { TailReset } from './tail-reader.js';
 import type { PartitionPositions } from './partition-positions.js';
 import { SubscriptionGroup, type Subscriber } from './subscription-group.js';
 
-/** Why what follows does not continue what the subscriber has. */
+/** Reason why the next events do not continue the previous ones. */
 export type ResyncReason = TailReset | 'cursor_too_old' | 'cursor_ahead_of_log' | 'cursor_of_other_epoch';
 
-/** What a subscriber gets, in this order: `started` once, then events, with a `resync` before any break. `failed` is the last. */
+/** Delivery to a subscriber, in this order: `started` once, then events, with a `resync` before any break. `failed` is the last. */
 export type Delivery =
   | { readonly kind: 'started'; readonly cursor: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
@@ -20,45 +20,45 @@ export type Delivery =
 export interface SubscribeRequest {
   readonly tenantId: string;
   readonly filter: EventFilter;
-  /** Continue after this place. Without one: a call from its first event, anything wider from now. */
+  /** Place after which to continue. Default: the first event of a call; for wider filters, now. */
   readonly cursor?: string | undefined;
-  /** Called synchronously for each piece; must not throw. */
+  /** Called synchronously for each delivery; must not throw. */
   readonly deliver: (delivery: Delivery) => void;
-  /** Awaited between pieces of older events, so that a reader takes them at its own pace. */
+  /** Awaited between batches of older events: backpressure of the reader. */
   readonly writable?: () => Promise<void>;
 }
 
-/** Older state that a subscription asks for; both may reject while Redis is away. */
+/** Older state that a subscription reads; both methods may reject while Redis is unreachable. */
 export interface SubscriptionSources {
   callSnapshot(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs'> | undefined>;
-  /** The calls that the filter is about, as they are now. */
+  /** Present state of the calls that the filter matches. */
   snapshot(tenantId: string, filter: EventFilter): Promise<readonly Call[]>;
 }
 
-/** What a subscription needs of the hub. */
+/** Part of the hub that a subscription uses. */
 export interface SubscriptionHost {
   readonly positions: PartitionPositions;
   readonly pager: LogPager;
   readonly sources: SubscriptionSources;
-  /** Resolves when the tail brings something, or is reset. */
+  /** Resolves at the next read or reset of the tail. */
   nextAppend(): Promise<void>;
   join(reader: Subscriber, view: SubscriptionGroup): void;
   leave(reader: Subscriber, view: SubscriptionGroup): void;
   remove(subscription: Subscription): void;
 }
 
-/** The largest piece of events that is delivered at once. */
+/** Largest batch of events in one delivery. */
 export const BATCH_CHARS = 128 * 1024;
 const READ_ATTEMPTS = 6;
 const READ_FAILED = 'The event log cannot be read now. Subscribe again from the last cursor.';
 
 /**
- * One subscriber's way through the log: catching up, then live.
+ * Reads the log for one subscriber: catching up, then live.
  *
- * While catching up it reads (place, T] from memory or the log, T being where the tail is; each piece waits for the
- * reader. As soon as the rest is in memory, it is delivered and the subscription joins its group in
- * the same synchronous step, so nothing can fall between and nothing comes twice. Nothing is buffered meanwhile: the log
- * and the memory of recent events are the buffer. A break in the log sends it back to catching up, after a resync.
+ * Catching up reads (place, T] from memory or the log, T being the place of the tail; each batch waits for the reader. As soon
+ * as the rest is in memory, it is delivered and the subscription joins its group in the same synchronous step, so that no event
+ * is lost or doubled. Nothing is buffered meanwhile: the log and the memory of recent events are the buffer. A break in the log
+ * leads back to catching up, after a resync.
  */
 export class Subscription implements Subscriber {
   private state: 'catching_up' | 'live' | 'closed' = 'catching_up';
@@ -82,13 +82,13 @@ export class Subscription implements Subscriber {
     queueMicrotask(() => void this.run());
   }
 
-  /** Where it is: all that it wants before this place was delivered. Undefined while it catches up. */
+  /** Cursor up to which all matching events were delivered. Undefined while catching up. */
   get progress(): string | undefined {
     const { positions } = this.host;
     return this.state === 'live' ? positions.format(positions.now(), this.singlePartition) : undefined;
   }
 
-  /** Nothing is delivered afterwards. Idempotent. */
+  /** Ends the delivery. Idempotent. */
   close(): void {
     if (this.state === 'closed') return;
     if (this.state === 'live') this.host.leave(this, this.group);
@@ -100,7 +100,7 @@ export class Subscription implements Subscriber {
     this.deliver({ kind: 'events', batch });
   }
 
-  /** The tail was moved in this partition. */
+  /** Called after a reset of the tail in this partition. */
   reset(partition: number, reason: TailReset): void {
     if (this.state === 'closed' || !this.partitions.includes(partition)) return;
     this.broken = reason;
@@ -136,7 +136,7 @@ export class Subscription implements Subscriber {
     this.deliver({ kind: 'started', cursor: this.format(this.positions) });
   }
 
-  /** Goes on from now, with the state of the calls instead of the events that cannot be had. */
+  /** Continues from now, with the state of the calls in place of the unavailable events. */
   private async resync(reason: ResyncReason): Promise<void> {
     this.broken = undefined;
     this.positions = this.host.positions.now();
@@ -148,7 +148,7 @@ export class Subscription implements Subscriber {
     if (this.broken === undefined) this.deliver({ kind: 'resync', reason, snapshot, cursor });
   }
 
-  /** Delivers what is left and goes live, all in one synchronous step; false when more is left than fits one piece. */
+  /** Delivers the rest and goes live in one synchronous step; false if the rest exceeds one batch. */
   private goLive(): boolean {
     const { positions: timeline } = this.host;
     const rest: StoredEvent[] = [];
@@ -171,7 +171,7 @@ export class Subscription implements Subscriber {
     return true;
   }
 
-  /** One round: a page of each partition that is behind. */
+  /** Reads one page of each partition that is behind. */
   private async catchUp(): Promise<void> {
     const behind: number[] = [];
     for (const partition of this.partitions) {
@@ -190,7 +190,7 @@ export class Subscription implements Subscriber {
     }
   }
 
-  /** From memory where that reaches back far enough, else from the log. */
+  /** Reads a page from memory if that reaches back far enough, else from the log. */
   private async pageOf(partition: number): Promise<LogPage | undefined> {
     const position = this.positions[partition];
     const recent = this.host.positions.buffer(partition);
@@ -209,12 +209,12 @@ export class Subscription implements Subscriber {
       this.deliver({ kind: 'events', batch });
       await this.request.writable?.();
     }
-    // A call has no event after its End: what lies between there and now need not be read.
+    // A call has no event after its End: the rest of the log is skipped.
     const over = this.request.filter.callId !== undefined && matching.at(-1)?.type === 'call.end';
     this.positions = over ? this.host.positions.now() : end;
   }
 
-  /** The subscriber knows more than this process: from another gateway that was quicker, or from a log that is no more. */
+  /** Handles a cursor ahead of this process: from another gateway that was faster, or from a lost log. */
   private async waitForTail(partition: number, position: Position): Promise<void> {
     const moved = this.host.nextAppend();
     const end = await this.host.pager.end(partition);
@@ -248,13 +248,13 @@ export class Subscription implements Subscriber {
     if (this.state !== 'closed') this.request.deliver(delivery);
   }
 
-  /** The last word to this subscriber. */
+  /** Sends `failed` and closes. */
   fail(error: unknown): void {
     const problem = error instanceof ProblemError ? error : new ProblemError('unavailable', READ_FAILED, { retryAfterMs: 1000 });
     try {
       this.deliver({ kind: 'failed', problem });
     } catch {
-      // A reader that cannot even take this has heard all it can hear.
+      // A reader that throws here too gets no further delivery.
     }
     this.close();
   }

@@ -6,30 +6,30 @@ import { fingerprintOf, seqOf, toTailedEvent, type StreamEntry } from '../stream
 import type { Position } from '../read/cursor.js';
 import { checkPosition, raiseEpoch, readTailPosition } from './log-tail-position.js';
 
-/** Why subscribers of a partition must resync: what follows does not continue what they have. */
+/** Reason why subscribers of a partition must resync: the next events do not continue the previous ones. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';
 
-/** What a read brought for one partition, in log order; `seq` is how far that goes. */
+/** Events of one read of a partition, in log order, up to `seq`. */
 export interface TailRead {
   readonly partition: number;
   readonly events: readonly StoredEvent[];
   readonly seq: number;
 }
 
-/** Both are called synchronously and must not throw. */
+/** Methods are called synchronously and must not throw. */
 export interface TailListener {
   onEvents(reads: readonly TailRead[]): void;
   onReset(partition: number, position: Position, reason: TailReset): void;
-  /** A new epoch begins behind what has arrived; nothing of it was lost. */
+  /** A new epoch begins after the delivered events; none was lost. */
   onNewEpoch(partition: number, epoch: number): void;
 }
 
 export interface TailTiming {
-  /** Entries a stream at most in one read. */
+  /** Most entries of a stream in one read. */
   readonly count: number;
-  /** How long one XREAD waits for something new. */
+  /** Wait of one XREAD for new entries. */
   readonly blockMs: number;
-  /** How often the log is compared with what was read, besides after every reconnect. */
+  /** Interval of checks that the log still has the last entry, besides after every reconnect. */
   readonly verifyMs: number;
 }
 
@@ -44,21 +44,21 @@ interface TrackedPartition {
 
 type XreadReply = readonly (readonly [key: string, entries: readonly StreamEntry[]])[] | null;
 
-/** How much longer than `blockMs` an answer may take before the connection counts as dead. */
+/** Time beyond `blockMs` after which a connection without an answer counts as dead. */
 const ANSWER_SLACK_MS = 10_000;
 
 /**
- * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever:
- * 1. wait for new entries (XREAD from the last one read; `$` is resolved once, at the start);
- * 2. after a reconnect and every `verifyMs`: is there a new master (then a new epoch began), is the entry read last still in the log? If not, begin a new epoch and say so;
- * 3. check that no sequence number is missing, fetch what is, and hand everything on in one piece.
- * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
+ * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever: 1. wait for new entries
+ * (XREAD from the last one read; `$` is resolved once, at the start); 2. after a reconnect and every `verifyMs`: check for a
+ * new master (then a new epoch began) and that the last entry is still in the log; if not, begin a new epoch and report it; 3.
+ * check that no sequence number is missing, fetch missing entries, and deliver all in one piece. Only a place is remembered
+ * between two reads, so a lost connection neither loses nor doubles an entry.
  */
 export class TailReader {
   private readonly partitions: readonly TrackedPartition[];
   private readonly byKey: ReadonlyMap<string, TrackedPartition>;
   private needsVerification = false;
-  /** By `performance.now()`. */
+  /** Time of the last verification, by `performance.now()`. */
   private verifiedAt = performance.now();
   private closed = false;
   private listener: TailListener = { onEvents: () => {}, onReset: () => {}, onNewEpoch: () => {} };
@@ -77,7 +77,7 @@ export class TailReader {
     connection.on('ready', () => (this.needsVerification = true));
   }
 
-  /** Finds the newest place of each partition: what comes after it will be read. Waits for Redis as long as it takes. */
+  /** Finds the newest place of each partition; later entries will be read. Waits for Redis without limit. */
   async seekToEnd(): Promise<readonly { partition: number; position: Position }[]> {
     await Promise.all(this.partitions.map((place) => this.seekPartitionToEnd(place)));
     return this.partitions.map(({ index, epoch, seq }) => ({ partition: index, position: { epoch, seq } }));
@@ -91,8 +91,8 @@ export class TailReader {
   }
 
   /**
-   * Idempotent. Nothing is handed on afterwards. The loop is not waited for: ioredis never settles a command that waits
-   * for a reconnect which `disconnect` calls off.
+   * Ends the delivery. Idempotent. Does not await the loop: ioredis never settles a command that waits for a reconnect which
+   * `disconnect` cancels.
    */
   close(): void {
     this.closed = true;
@@ -109,14 +109,14 @@ export class TailReader {
         await this.publish(reply, moved);
         failures = 0;
       } catch {
-        // Whatever Redis refused (a failover, a restart, a script that blocks it), the next read starts from the same places.
+        // The next read starts from the same places after any error (failover, restart, blocking script).
         this.needsVerification = true;
         if (!this.closed) await pause(backoffMs(++failures, { firstMs: 50, maxMs: 1_000 }));
       }
     }
   }
 
-  /** Redis 7.0 answers a command that has waited with one stream only: what a script wrote to other partitions comes with the next read. */
+  /** Redis 7.0 answers a blocked command with one stream only: entries of other partitions come with the next read. */
   private async read(): Promise<XreadReply> {
     const { count, blockMs } = this.timing;
     const streams = [...this.partitions.map(({ key }) => key), ...this.partitions.map(({ seq }) => `${seq}-0`)];
@@ -129,8 +129,8 @@ export class TailReader {
   }
 
   /**
-   * Answers the places that had to be moved: what was read before does not continue them. A Redis that refuses writes is
-   * asked again after the next read, and read meanwhile.
+   * Returns the places that had to be moved, whose next entries do not continue the previous ones. A Redis that refuses writes
+   * is verified again after the next read, and read meanwhile.
    */
   private async verify(): Promise<readonly TrackedPartition[]> {
     this.needsVerification = false;
@@ -147,7 +147,7 @@ export class TailReader {
     const check = await checkPosition(this.connection, place.name, place);
     if (check.kind === 'there' || this.closed) return false;
     if (check.kind === 'other_epoch' && check.continues) {
-      // What was read meanwhile may be of the master before: it is read again.
+      // Entries read meanwhile may be from the old master: they are read again.
       place.epoch = check.epoch;
       this.listener.onNewEpoch(place.index, check.epoch);
       return true;
@@ -187,7 +187,7 @@ export class TailReader {
     this.emit(reads);
   }
 
-  /** The entries without a hole before or between them; where one cannot be filled, only those after the last hole. */
+  /** Entries without a gap before or between them; if a gap cannot be filled, only those after the last gap. */
   private async repaired(
     place: TrackedPartition,
     entries: readonly StreamEntry[],

@@ -8,7 +8,7 @@ import * as to from '../stream/to-transition.js';
 import type { Transition } from '../stream/transition.js';
 import { aSubmission, author, aTurn, endOf } from '../../../../test/support/sample-calls.js';
 
-/** The last is a child of the one before it. */
+/** Ids of calls; the last is a child of the one before it. */
 export const CALLS = ['00', '00', '01', '01', '01'].map((partition, index) => `${partition}-01JZ8C5W3Q4X9R7T2M6K8N0P${index}V`);
 
 /** A transition in both languages. `read` makes the script's answer comparable with the decider's. */
@@ -21,7 +21,7 @@ export interface Step {
 
 export type Making = (callId: string, model: Model) => Step;
 
-// Short and long, so that leases, deadlines and delays pass, or do not, while the commands run.
+// Durations, short and long, so that some leases, deadlines and delays pass while the commands run.
 const duration = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 6 }) }, { weight: 5, arbitrary: fc.constant(60_000) });
 const fenceOff = fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(-1, 1) });
 const versionOff = fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(-1, 1) });
@@ -46,9 +46,9 @@ function command(model: Model, callId: string, off: Offsets): CommandGuard {
   return { by: 'command', version: Math.max(0, (model.states.get(callId)?.version ?? 0) + off.version), commandId: off.commandId };
 }
 
-/** A call in such a state, where there is one: what needs several steps before it would come up too seldom. */
-function likely(model: Model, callId: string, fits: (state: CallState) => boolean): string {
-  return [...model.states.values()].find(fits)?.callId ?? callId;
+/** Prefers a call in a matching state: states that need several steps would otherwise occur too rarely. */
+function likely(model: Model, callId: string, matches: (state: CallState) => boolean): string {
+  return [...model.states.values()].find(matches)?.callId ?? callId;
 }
 
 const hookRun: HookRunData = { phase: 'started', hook: 'lint', event: 'before', run: 1, at: '2026-01-01T00:00:00.000Z', reason: 'é\n' };
@@ -258,9 +258,9 @@ const approval = fc
     };
   });
 
-/** The step that a run applied last to its model, for `again`. */
+/** Last step that a run applied to its model, for `again`. */
 export const lastSteps = new WeakMap<Model, Step>();
-/** The step before, byte for byte, as after a lost answer. */
+/** Repeats the last step byte for byte, as after a lost answer. */
 const again = fc.constant<Making>(
   (callId, model) => lastSteps.get(model) ?? { callId, transition: to.wakeTransition(callId), command: { kind: 'wake' } },
 );

@@ -1,4 +1,4 @@
--- Operation of applyTransitions: a call is submitted.
+-- Operation of applyTransitions: submission of a call.
 
 function operations.accept(c, a)
   local what, totalMs, approvalMs, key = ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])

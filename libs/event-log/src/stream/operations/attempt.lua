@@ -1,6 +1,6 @@
--- Operations of applyTransitions: what comes of an attempt before its end, and the next attempt.
+-- Operations of applyTransitions: events of a running attempt, and the next attempt.
 
--- Empty when the worker counted an update that the log does not have: from then on the digest is unknown.
+-- Digest after an update; empty, that is unknown, if the worker counted an update that the log lacks.
 local function counted(before, after)
   local old, new = match(before, '^%d+'), match(after, '^%d+')
   return old and new and new - old == 1 and after or ''

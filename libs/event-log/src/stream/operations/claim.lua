@@ -1,4 +1,4 @@
--- Operations of applyTransitions: a worker begins an attempt.
+-- Operations of applyTransitions: begin of an attempt by a worker.
 
 local function claimed(c, replayed, submitted, edited)
   local snapshot = c.snapshot
@@ -29,7 +29,7 @@ local function claim(c, a, mayRepeat)
   local submitted = textAt(c, first)
   if not submitted then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
   local _, runMs, _, _, offset, bytes, _, isEdited = match(snapshot.options, OPTIONS_WORDS)
-  -- The decision follows the submission and the question.
+  -- The decision is the third event, after the submission and the request.
   local edited = isEdited == '' and '' or textAt(c, match(snapshot.lifecycle, '^%d+,%d+,(%d+)'))
   if not edited then return 'ERROR the log has no call.approval_decided of ' .. c.id end
   if again then return claimed(c, 1, submitted, edited) end

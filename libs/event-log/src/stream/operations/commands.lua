@@ -39,7 +39,7 @@ function operations.decide(c, a)
   return okTool(c, woken)
 end
 
--- The hooks that ran for an approval that is held: the call goes on waiting.
+-- Appends the hooks that ran for a held approval; the call continues to wait.
 function operations.held(c, a)
   local refusal = commandGuard(c, tonumber(ARGV[a]), tonumber(ARGV[a + 1]))
   if refusal then return refusal end

@@ -1,4 +1,4 @@
--- Operation of applyTransitions: a call ends.
+-- Operation of applyTransitions: end of a call.
 
 operations['end'] = function(c, a)
   local by, mark, other, outcome, text = ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), ARGV[a + 3], ARGV[a + 4]

@@ -1,4 +1,4 @@
--- Operations of applyTransitions: a call waits for a time, a child or input, and goes on.
+-- Operations of applyTransitions: suspension until a time, the End of a child or input, and its end.
 
 local function toInput(c, delayMs, expiresMs)
   local snapshot = c.snapshot

@@ -1,4 +1,4 @@
--- Part of applyTransitions: what operations return.
+-- Part of applyTransitions: return values of operations.
 
 local function ok(c, note, woken) return { c.snapshot.version, c.snapshot.lastSeq, note, woken } end
 local function okTool(c, woken) return ok(c, match(c.snapshot.meta, '"tool":"([^"]*)"'), woken) end

@@ -1,4 +1,4 @@
--- Part of applyTransitions: changes of a snapshot that several operations make.
+-- Part of applyTransitions: changes of a snapshot that several operations share.
 
 local function setTimer(c, score)
   c.snapshot.timer = score
@@ -37,7 +37,7 @@ local function suspensionOf(snapshot)
   return tonumber(woken or 0), kind or '-', tonumber(seq or 0), tonumber(inputSeq or 0)
 end
 
--- Into the queue at once. Returns what its dispatcher needs.
+-- Queues the call without delay. Returns the words for its dispatcher.
 local function toQueueNow(c)
   toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
   local place, priority = match(c.snapshot.options, '^%d+ %d+ %d+ %l+ (%S+) (%S+)')
@@ -46,5 +46,5 @@ local function toQueueNow(c)
   return table.concat({ c.id, c.snapshot.attempt + 1, queue == '' and pool or queue, priority, pool, tenant }, ' ')
 end
 
--- A tool that asked for input and goes on without it when its time has come.
+-- True for a tool that requested input and resumes without it after a time.
 local function resumesByItself(snapshot) return snapshot.status == 'i' and snapshot.notBefore > 0 end

@@ -1,9 +1,9 @@
--- Part of applyTransitions: what every End does.
+-- Part of applyTransitions: effects of every End.
 
 -- SHA-256 of an empty text.
 local NO_UPDATES_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
--- Completes the text of an End with the updates of all attempts; without them where their digest is unknown.
+-- Completes the text of an End with the updates of all attempts; without them if their digest is unknown.
 local function withUpdates(snapshot, text)
   local count, sha256 = match(snapshot.updates, '^(%d+) ?(%x*)$')
   if not count then return text .. '}' end
@@ -11,13 +11,13 @@ local function withUpdates(snapshot, text)
   return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'
 end
 
--- `approvals` is the argument of that name.
+-- Removes the call from the set of waiting approvals; `approvals` is the index of its key.
 local function stopsWaiting(c, approvals)
   if c.snapshot.status == 'w' then call('ZREM', KEYS[tonumber(approvals)], c.id) end
 end
 
--- The journal of a sub-agent has answers of its model as they came. It is in the partition of its call, under a key that
--- KEYS does not have; the call above reads in it for a while what a failed run used.
+-- Sets the expiry of a sub-agent's journal of model answers, in which the parent reads the usage of a failed run. Its key is in
+-- the partition of the call, outside KEYS.
 local function expireJournal(c)
   if not match(c.snapshot.options, '^%d+ %d+ %d+ %l+ agent[ @]') then return end
   call('EXPIRE', string.sub(c.key, 1, #c.key - #c.id - 5) .. 'agent:' .. c.id, JOURNAL_SECONDS)

@@ -1,6 +1,6 @@
--- Part of applyTransitions: who may make a transition now, and the memory of commands.
+-- Part of applyTransitions: permission of a writer to make a transition, and the record of applied commands.
 
--- Guards: each returns a rejection, or nothing.
+-- Guards; each returns a rejection, or nothing.
 local function workerGuard(c, fence, writeSeq)
   local snapshot = c.snapshot
   if fence == snapshot.fence and writeSeq <= snapshot.writeSeq then return replayed(c) end

@@ -1,7 +1,7 @@
 -- Part of applyTransitions: writes events to the log of a partition, and reads them.
 
--- Appends one event, and moves version and sequence numbers of the snapshot on. `index` is the number of the key of the
--- call's update index: the event is entered there. Without it the event joins the lifecycle list of the snapshot.
+-- Appends one event, and advances version and sequence numbers of the snapshot. `index` is the number of the key of the call's
+-- update index, which gets the event. Without it the event joins the lifecycle list of the snapshot.
 local function append(c, type, fence, text, index)
   local snapshot, p = c.snapshot, c.part
   local seq = seqs[p] + 1
@@ -28,13 +28,13 @@ local function appendHooks(c, a)
   for text in string.gmatch(hooks, '[^\n]+') do append(c, 'call.hook', 0, text, index) end
 end
 
--- Text of the call's lifecycle event at a place of the log: the last field. nil when it is not there.
+-- Text of the call's lifecycle event at a place of the log: the last field. nil if it is missing.
 local function textAt(c, seq)
   local log, id = KEYS[3 * c.part - 2], (seq or '0') .. '-0'
   local entry = call('XRANGE', log, id, id)[1]
   local fields = entry and entry[2]
   if fields and string.sub(fields[2], 1, #c.id) == c.id then return fields[#fields] end
-  -- The stream was trimmed: what a call needs that has not ended is kept, as read/partition-log.ts writes it, under a key that KEYS does not have.
+  -- After a trim of the stream the entries of open calls are in a hash outside KEYS, in the form of read/partition-log.ts.
   local kept = not fields and call('HGET', string.sub(log, 1, -4) .. 'kept', seq or '0')
   if kept and string.sub(kept, 1, #c.id) == c.id then return match(kept, '^[^\n]*\n[^\n]*\n(.*)$') end
 end

@@ -1,10 +1,11 @@
--- Part of applyTransitions: bytes of the calls of a tenant that have not ended. The snapshot of a call has its own bytes,
--- 0 where no limit was set when it was accepted, and which of them are the state of its suspension; their sum is in the partition of the calls, under a key that KEYS does not have.
+-- Part of applyTransitions: bytes of the open calls of a tenant. The snapshot of a call has its own bytes, 0 if it was accepted
+-- without a limit, and the part of them that is the state of its suspension; the sum is in the partition of the calls, under a
+-- key outside KEYS.
 
 -- Bytes of each call besides its texts.
 local CALL_BYTES = 1024 -- inlined
 
--- By key: the sum before this run, and what calls of this run have added.
+-- Sums by key: before this run, and added by calls of this run.
 local open = {}
 
 local function openCalls(c, meta)
@@ -17,14 +18,14 @@ local function hasRoom(c, meta, bytes, most)
   return open[key].sum + open[key].added + bytes <= most
 end
 
--- After `hasRoom`, where there is a limit.
+-- Counts bytes of the call; requires `hasRoom` before, if there is a limit.
 local function countOpen(c, bytes)
   local of = open[openCalls(c, c.snapshot.meta)]
   c.snapshot.openBytes = c.snapshot.openBytes + bytes
   if of then of.added = of.added + bytes end
 end
 
--- Adds up the snapshots that are written, so that the sum is always that of the stored ones.
+-- Updates the sums by the snapshots that are written, so that they always equal those of the stored ones.
 local function writeOpen()
   local changes = {}
   for i = 1, #calls do

@@ -1,10 +1,10 @@
 -- Part of applyTransitions: the packed snapshot of a call.
 
--- Of a packed snapshot: the status letter, 17 numbers, 4 strings each behind its length. The updates follow without a
+-- Format of a packed snapshot: the status letter, 17 numbers, 4 strings each after its length. The updates follow without a
 -- length.
 local SNAPSHOT_FORMAT = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6Bc0I2c0I2c0I2c0'
 
--- The snapshot as a table with the names of `CallState` in call/call-snapshot.ts; nil and the reason when it cannot be read.
+-- The snapshot as a table with the names of `CallState` in call/call-snapshot.ts; nil and the reason if it cannot be read.
 local function unpackSnapshot(text, id)
   local fine, status, version, attempt, fence, writeSeq, failures, deadline, totalDeadline, leaseUntil, notBefore, cancelBy,
     timer, submittedAt, firstStartedAt, lastSeq, lastWriteVersion, lastWriteSeq, lastWriteTime, claimToken, lifecycle,

@@ -1,6 +1,6 @@
 -- Part of applyTransitions: calls that wait for others.
 
--- Returns the words of the call when it may run now.
+-- Makes the call due, or notes that for a running one. Returns the words of a call that may run now.
 local function wake(c)
   local snapshot = c.snapshot
   local _, kind, seq, inputSeq = suspensionOf(snapshot)
@@ -12,7 +12,7 @@ local function wake(c)
   end
 end
 
--- The parent is in the partition of its child; it is read here when no transition names it, under a key that KEYS does not have.
+-- Wakes the parent, which is in the partition of its child; reads it under a key outside KEYS unless a transition names it.
 local function wakeParent(c)
   local id = match(c.snapshot.meta, '"parentcallid":"([^"]*)"')
   if not id or match(id, '^%d+') ~= match(c.id, '^%d+') then return end
