@@ -9,37 +9,37 @@ const CONCURRENCY = 32;
 const LOCK_MS = 15_000;
 const RETRY_MS = 500;
 const LOOK_MS = 1_000;
-/** What decides whether a request is too late is who handles it. */
+/** Practically unlimited: the handler decides whether a request is too late. */
 const TRIES = 1_000_000;
-/** An answer is kept so long for a worker that asks again. */
+/** Lifetime of an answer, for a worker that repeats its request. */
 const KEPT_SECONDS = 600;
 
-/** What a sub-agent asks of a gateway, by ids: what belongs to them is in its journal. */
+/** Request of a sub-agent to a gateway. Contains ids only: the details are in the journal of the sub-agent. */
 const AgentTurnRequest = z.object({
   kind: z.enum(['open', 'submit']),
   callId: z.string(),
   turn: z.number().int(),
-  /** Of `submit`: how many calls of the turn are submitted. The others follow when these have ended. */
+  /** Number of calls of the turn that `submit` has submitted before. The others follow when these have ended. */
   after: z.number().int().default(0),
-  /** For its own sub-agents, each. */
+  /** Limits of each of its own sub-agents. */
   budget: z.object({ depth: z.number().int(), tokens: z.number().int(), modelMs: z.number().int(), calls: z.number().int() }),
 });
 export type AgentTurnRequest = z.output<typeof AgentTurnRequest>;
 
-/** A tool whose work only gateways can do: on sessions, schedules and other calls. */
+/** Request of a tool that only gateways can run: on sessions, schedules and other calls. */
 const ToolRequest = z.object({ kind: z.literal('tool'), callId: z.string(), args: z.record(z.string(), Json) });
 export type ToolRequest = z.output<typeof ToolRequest>;
 
 const AgentRequest = z.discriminatedUnion('kind', [AgentTurnRequest, ToolRequest]);
 export type AgentRequest = z.output<typeof AgentRequest>;
 
-/** Asks gateways. The same request at the same time is asked once. Connections are made for the first request. */
+/** Sends requests to gateways. Equal concurrent requests are sent once. Connects on the first request. */
 export class AgentRequests {
   private opened: Connections | undefined;
 
   constructor(private readonly redisUrl: string) {}
 
-  /** The answer, or undefined when no gateway gave one in time. `attempt`: another one asks again. */
+  /** Resolves with the answer, or undefined if no gateway answered in time. A new `attempt` sends the request again. */
   async ask(request: AgentRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
     const { queue, events } = (this.opened ??= connect(this.redisUrl));
     const job = await queue.add(request.kind, request, {
@@ -49,18 +49,18 @@ export class AgentRequests {
       removeOnComplete: { age: KEPT_SECONDS },
       removeOnFail: true,
     });
-    // Looks at the job again and again: an event from before the stream was read does not come.
+    // Checks the job repeatedly: an event before the first read of the stream is not delivered.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs -= LOOK_MS) {
       const answer = await job.waitUntilFinished(events, Math.min(LOOK_MS, leftMs)).catch(() => undefined);
       if (answer === undefined) continue;
-      // Its arguments may hold secrets.
+      // The arguments may contain secrets.
       if (request.kind === 'tool') await job.remove().catch(() => {});
       return answer;
     }
     return undefined;
   }
 
-  /** For readiness: none before the first request. */
+  /** Connections for readiness; none before the first request. */
   get connections(): readonly RedisConnection[] {
     return this.opened?.connections ?? [];
   }
@@ -98,9 +98,9 @@ function connect(redisUrl: string): Connections {
   return { client, queue, events, connections: [client, clients.command, clients.blocking] };
 }
 
-/** Handles the requests of sub-agents. A request whose process died is handled again, by any. */
+/** Handles the requests of sub-agents. A request whose process died is handled again by any process. */
 export class AgentRequestConsumer {
-  /** For readiness. */
+  /** Connections for readiness. */
   connections: readonly RedisConnection[] = [];
   private worker: Worker<AgentRequest, string> | undefined;
 
@@ -109,7 +109,7 @@ export class AgentRequestConsumer {
     private readonly onError: (error: Error) => void,
   ) {}
 
-  /** A handler that rejects is asked again. It must expect the same request more than once. */
+  /** Starts handling. A handler that rejects is called again, and must expect the same request more than once. */
   start(handle: (request: AgentRequest) => Promise<string>): void {
     const clients = {
       command: createRedis(this.redisUrl, { role: 'command', name: 'agents-worker' }),

@@ -12,11 +12,11 @@ export interface NewJob {
   readonly data: string;
   readonly priority: number;
   readonly tenant: string;
-  /** Whether the job may run again if the worker that it was dispatched to hangs. */
+  /** True if the job may run again after its worker hangs. */
   readonly repeatable: boolean;
 }
 
-/** How jobs are added: only to the queue, or directly to idle workers that run the same dequeue hook. */
+/** Target of new jobs: only the queue, or also idle workers with the same dequeue hook. */
 export type AddMode =
   | { readonly kind: 'queue' }
   | { readonly kind: 'direct-dispatch'; readonly script: LuaScript; readonly idleKey: string };
@@ -29,8 +29,8 @@ export function addMode(context: QueueContext, dequeueHook: string | undefined):
 /**
  * Adds the jobs of a tick in one script.
  *
- * Invariant: only repeatable jobs are dispatched directly. A worker that polls was alive a moment ago, one that is
- * registered as idle some seconds ago.
+ * Invariant: only repeatable jobs are dispatched directly. A polling worker was alive a moment ago, a worker registered as idle
+ * some seconds ago.
  */
 export class BatchedAdds {
   private readonly batcher = new MicroBatcher<NewJob, string>((jobs) => this.run(jobs), MAX_BATCH, 'microtask');
@@ -40,7 +40,7 @@ export class BatchedAdds {
     private readonly mode: AddMode,
   ) {}
 
-  /** Resolves with the id of the job when Redis has it. */
+  /** Resolves with the id of the job after Redis has stored it. */
   add(job: NewJob): Promise<string> {
     return this.batcher.add(job);
   }

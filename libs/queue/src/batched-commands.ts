@@ -11,13 +11,13 @@ import type { WorkerWakeup } from './worker-wakeup.js';
 
 const MAX_BATCH = 500;
 
-/** A loop polls for one job; a completed job may ask for the next; `resync` only makes a run happen. */
+/** `poll` fetches one job for a loop; `complete` may fetch the next; `resync` only causes a run. */
 type QueueOp =
   | { readonly kind: 'poll' }
   | { readonly kind: 'complete'; readonly id: string; readonly next: boolean }
   | { readonly kind: 'resync' };
 
-/** How jobs are taken: by a plain dequeue, or with the dequeue hook in the same script. */
+/** Way to dequeue: plain, or with the dequeue hook in the same script. */
 export type DequeueMode =
   | { readonly kind: 'plain' }
   | {
@@ -32,8 +32,8 @@ export type DequeueMode =
 /**
  * Completes N jobs and fetches M in one script.
  *
- * Invariants: one script at a time, and an operation never joins a script that was sent, since that may have looked before
- * a job came. A run reconciles first, see LockReconciler.
+ * Invariants: one script at a time, and an operation never joins a script that was sent, which may have read the queue before a
+ * job came. A run reconciles first, see LockReconciler.
  */
 export class BatchedCommands {
   private readonly batcher = new MicroBatcher<QueueOp, NextJob>((ops) => this.run(ops), MAX_BATCH, 'microtask');
@@ -46,17 +46,17 @@ export class BatchedCommands {
     private readonly wakeup: WorkerWakeup,
   ) {}
 
-  /** The next job for a loop; empty when there is none. */
+  /** Fetches the next job for a loop; empty if none waits. */
   poll(): Promise<NextJob> {
     return this.batcher.add({ kind: 'poll' });
   }
 
-  /** Completes a job. With `next` it resolves with another one where there is one. */
+  /** Completes a job. With `next` it resolves with another one, if any. */
   complete(id: string, next: boolean): Promise<NextJob> {
     return this.batcher.add({ kind: 'complete', id, next });
   }
 
-  /** To be called after a reconnect: answers may have been lost, and with them jobs and wake-ups. */
+  /** Restores jobs and wake-ups whose answers may have been lost; called after a reconnect. */
   async resync(): Promise<void> {
     this.reconciler.invalidate();
     await this.batcher.add({ kind: 'resync' });
@@ -75,7 +75,7 @@ export class BatchedCommands {
     const fetched = await this.completeAndDequeue(completed, Math.min(demand, MAX_BATCH));
     const jobs = [...prefetcher.takeAll(), ...fetched];
     prefetcher.completed(completed);
-    // In the order in which the jobs will start: a loop that polls is quicker than one that completes a job.
+    // Serves polls first: a polling loop starts its job sooner than a loop that completes one.
     const forPolls = jobs.splice(0, polls);
     const answers = ops.map((op) => prefetcher.activate(wantsJob(op) ? ((op.kind === 'poll' ? forPolls : jobs).shift() ?? []) : []));
     prefetcher.prefetch(jobs);

@@ -4,16 +4,16 @@ import type { RedisConnection } from '#redis';
 import { addMode, BatchedAdds, type NewJob } from './batched-adds.js';
 import { JOB_NAME } from './bull-settings.js';
 
-/** How long a closing backend waits until Redis has the last jobs. The log's outbox adds those that it does not get. */
+/** Wait of a closing backend for the last adds. Jobs that are lost are added again by the timers of the log. */
 const LAST_ADDS_MS = 2_000;
 
 export interface BatchingProducerOptions {
   readonly redis: RedisConnection;
-  /** Lua of the dequeue hook that the workers run. With it, jobs are dispatched directly to idle workers. */
+  /** Lua of the workers' dequeue hook; enables direct dispatch to idle workers. */
   readonly dequeueHook?: string | undefined;
 }
 
-/** BullMQ's backend for producers, with the adds of a tick in one script. Workers of either backend may take the jobs. */
+/** BullMQ's backend for producers, with the adds of a tick in one script. Workers of either backend may run the jobs. */
 export class BatchingProducerBackend extends RedisQueueBackend {
   private readonly adds: BatchedAdds;
 

@@ -12,7 +12,7 @@ import { LockReconciler, type ReconcileMode } from './lock-reconciler.js';
 import { dequeueOrRegisterScript, idleKeyOf } from './queue-scripts.js';
 import { WorkerWakeup } from './worker-wakeup.js';
 
-/** How long a stopping worker waits for Redis to say which jobs are under its lock. The leases of their calls cover the others. */
+/** Wait of a stopping worker for the list of jobs under its lock. The leases of their calls cover the others. */
 const LAST_JOBS_MS = 2_000;
 
 export interface BatchingWorkerOptions {
@@ -21,7 +21,7 @@ export interface BatchingWorkerOptions {
   readonly slots: number;
   /** Equal to the Worker's lock duration. */
   readonly lockMs: number;
-  /** Runs for the jobs that are taken, which have begun then. Not on a cluster. */
+  /** Hook for dequeued jobs, which starts them. Not on a cluster. */
   readonly claiming?:
     | { readonly hook: DequeueHook; readonly subscriber: RedisConnection; readonly report: (error: Error) => void }
     | undefined;
@@ -80,24 +80,24 @@ export class BatchingWorkerBackend extends RedisQueueBackend {
     this.reconciler = reconciler;
   }
 
-  /** Must be kept equal to the Worker's concurrency. */
+  /** Sets the slots, which must equal the Worker's concurrency. */
   async setSlots(slots: number): Promise<void> {
     this.prefetcher.setSlots(slots);
-    // A registration may name slots that are no more.
+    // A registration may name more slots than there are now.
     await this.resync();
   }
 
-  /** To be called after a reconnect: answers may have been lost, and with them jobs and wake-ups. */
+  /** Restores jobs and wake-ups whose answers may have been lost; called after a reconnect. */
   resync(): Promise<void> {
     return this.commands.resync();
   }
 
-  /** What the dequeue hook returned for a job that a loop got. To be called once a job. */
+  /** Returns and removes the result of the dequeue hook for a job of a loop. */
   takeClaimResult(id: string): DequeueHookResult | undefined {
     return this.prefetcher.takeResult(id);
   }
 
-  /** From now on no job is fetched ahead. Jobs that were go back to the queue, or are returned if they have begun. */
+  /** Stops prefetching. Prefetched jobs go back to the queue; those that have begun are returned. */
   async stopPrefetching(): Promise<readonly JobJson[]> {
     this.prefetcher.stop();
     this.wakeup.stop();
@@ -116,7 +116,7 @@ export class BatchingWorkerBackend extends RedisQueueBackend {
   }
 
   override async moveToActive(): Promise<NextJob> {
-    // Jobs that are on their way may be for all slots.
+    // Jobs of a pending message may fill all slots.
     await this.registration.pendingMatch;
     const ready = this.prefetcher.next();
     if (ready) return ready;
@@ -134,7 +134,7 @@ export class BatchingWorkerBackend extends RedisQueueBackend {
     return { result, finishedOn: Date.now() };
   }
 
-  /** Only jobs with a deferred failure end here. The script is BullMQ's own, so it may give a next job, which is active then. */
+  /** Ends jobs with a deferred failure by BullMQ's own script, which may return a next job that is active then. */
   override async moveToFailed(
     job: MinimalJob,
     reason: string,
@@ -161,7 +161,7 @@ export class BatchingWorkerBackend extends RedisQueueBackend {
     return this.reconciler.requeueStalled();
   }
 
-  /** Until the marker comes, or a job is dispatched directly. In the second case the marker is still waited for, for the next wait. */
+  /** Waits for the marker or a directly dispatched job. In the second case the read of the marker continues for the next wait. */
   override waitForJob(blockTimeout: number) {
     return this.wakeup.wait(blockTimeout, this.prefetcher.hasPrefetched);
   }

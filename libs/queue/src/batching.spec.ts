@@ -106,7 +106,7 @@ describe('the batching backend', () => {
     await redis.del(`${PREFIX}${idOf(1)}-1:lock`);
     consume(1, hold, 1_000);
     await eventually(() => held.length === 2, 'the next job to be held');
-    // The second worker took what came first: the other job was given back only after that, or is what it took.
+    // The second worker runs the first job that it finds: the other job is requeued later, or is the one it runs.
     consume(1, hold, 1_000);
     await eventually(() => held.length === 3, 'the job to be given back');
     expect(held.slice(1).sort()).toEqual([idOf(1), idOf(2)]);

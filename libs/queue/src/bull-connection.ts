@@ -4,10 +4,10 @@ import { BatchingProducerBackend } from './batching-producer.js';
 import { BatchingWorkerBackend, type BatchingWorkerOptions } from './batching-worker.js';
 import type { QueueBackend } from './bull-settings.js';
 
-/** The version check would be a command sent before the connection is ready, which a producer's connection refuses. */
+/** BullMQ's version check would send a command before the connection is ready, which a producer's connection refuses. */
 const SETTINGS = { skipVersionCheck: true, skipWaitingForReady: true } as const;
 
-/** For producers: many queues on one client, which the caller closes. `dequeueHook` is for the batching backend. */
+/** Backend of a producer: many queues share one client, which the caller closes. `dequeueHook` is for the batching backend. */
 export function producerBackend(
   client: RedisConnection,
   backend: QueueBackend,
@@ -20,14 +20,14 @@ export function producerBackend(
   };
 }
 
-/** The clients of one Worker; `blocking` waits on the marker. Those that are not shared are closed with the backend. */
+/** Clients of one Worker; `blocking` waits on the marker. Clients that are not shared are closed with the backend. */
 export interface WorkerClients {
   readonly command: RedisConnection;
   readonly blocking: RedisConnection;
   readonly commandIsShared: boolean;
 }
 
-/** `batching` has the options of our backend; without it the backend is BullMQ's own. */
+/** Backend of a Worker: with `batching` ours, else BullMQ's own. */
 export function workerBackend(
   { command, blocking, commandIsShared }: WorkerClients,
   prefix: string,

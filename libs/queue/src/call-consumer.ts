@@ -9,29 +9,32 @@ import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
   readonly redisUrl: string;
-  /** Shown by tools for BullMQ; without one they show the process id. */
+  /** Name in tools for BullMQ; default: the process id. */
   readonly workerName?: string;
   /** `batching` by default. */
   readonly backend?: QueueBackend;
-  /** How long the jobs of a worker that fell silent are its own; best the lease of its calls. 30 s by default. */
+  /** Lock of the jobs of a silent worker; best the lease of its calls. Default 30 s. */
   readonly lockMs?: number;
-  /** Runs for the jobs that are taken. The stock backend leaves it out, and a cluster has it left out. */
+  /** Hook for dequeued jobs. The stock backend ignores it; not on a cluster. */
   readonly dequeueHook?: DequeueHook;
   /**
-   * Where jobs are taken and ended, best the connection of the log: what the handler writes last leaves in one write with
-   * the end of its job. Stays the caller's to close. By default the consumer opens one.
+   * Connection to dequeue and complete jobs, best that of the log: the last write of a handler is then sent together with the
+   * completion of its job. The caller closes it. By default the consumer opens one.
    */
   readonly connection?: RedisConnection;
-  /** Gets errors outside of the handlers; process warnings by default. Lost connections are not reported: they are restored. */
+  /**
+   * Called with errors outside of the handlers; by default they become process warnings. Lost connections are restored and not
+   * reported.
+   */
   readonly onError?: (error: Error) => void;
 }
 
-/** How to consume a pool's queue on this Redis. */
+/** Makes the function that consumes the queue of a pool on this Redis. */
 export function startConsumer({ onError = warn, ...options }: CallConsumerOptions): StartConsumer {
   return (pool, concurrency, handler) => new BullCallConsumer(pool, concurrency, handler, options, onError);
 }
 
-/** One BullMQ Worker. A job is gone when its handler has returned, whatever the handler did. */
+/** Consumer with one BullMQ Worker. A job is deleted after its handler returned, whatever the handler did. */
 class BullCallConsumer implements CallConsumer {
   private readonly worker: Worker;
   private readonly report: (error: Error) => void;
@@ -89,9 +92,9 @@ class BullCallConsumer implements CallConsumer {
 
   private async drain(): Promise<void> {
     const backend = this.worker.getBackend();
-    const begun = backend instanceof BatchingWorkerBackend ? this.runPrefetched(backend) : undefined;
+    const prefetchedRuns = backend instanceof BatchingWorkerBackend ? this.runPrefetched(backend) : undefined;
     await this.worker.close();
-    await begun;
+    await prefetchedRuns;
     for (const stop of this.unwatch) stop();
   }
 
@@ -124,7 +127,7 @@ class BullCallConsumer implements CallConsumer {
   }
 }
 
-/** Not for the first connection: before that, nothing can have been lost. Answers how to stop. */
+/** Calls the listener on each connection but the first, before which nothing can have been lost. Returns a function that stops it. */
 function onReconnect(client: RedisConnection, listener: () => void): () => void {
   let connected = client.status === 'ready';
   const ready = () => {

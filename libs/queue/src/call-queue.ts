@@ -12,15 +12,15 @@ export interface CallQueueOptions {
   /** `batching` by default. */
   readonly backend?: QueueBackend;
   /**
-   * Where jobs are added, best the connection of the log: a job that is added right behind the accept of its call leaves in
-   * one write with it. Stays the caller's to close. By default the queue's own, on which a dispatch fails at once while Redis is away.
+   * Connection to add jobs, best that of the log: a job added right after the accept of its call is sent together with it. The
+   * caller closes it. By default the queue opens one, on which a dispatch fails at once while Redis is unreachable.
    */
   readonly producerConnection?: RedisConnection;
-  /** What the workers run for the jobs that they take: then a job that is added goes to a worker that is idle at once. Only on `producerConnection`. */
+  /** Dequeue hook of the workers; enables direct dispatch to idle workers. Only on `producerConnection`. */
   readonly dequeueHook?: Pick<DequeueHook, 'lua'>;
 }
 
-/** How long the first dispatches wait for the first connection; later ones fail at once while Redis is away. */
+/** Wait of the first dispatches for the first connection; later ones fail at once while Redis is unreachable. */
 const FIRST_CONNECTION_MS = 2000;
 
 /** BullMQ queues, one a pool, on one connection. A dispatch that fails does no harm: the log's timers dispatch again. */
@@ -44,18 +44,18 @@ export class BullCallQueue implements CallQueue {
         { connection: {}, streams: { events: { maxLen: 100 } } },
         producerBackend(producerConnection ?? this.client, backend, prefix, dispatchesDirectly ? dequeueHook?.lua : undefined),
       );
-      // Connection errors come out of each dispatch too, and an error event without a listener is printed.
+      // Each dispatch reports connection errors too, and an error event without a listener would be printed.
       queue.on('error', () => {});
       return queue;
     };
   }
 
-  /** For readiness; `producerConnection` is its owner's. */
+  /** Connections for readiness, without `producerConnection`. */
   get connections(): readonly RedisConnection[] {
     return [this.client];
   }
 
-  /** With the stock backend tenants do not take turns: its script knows one order only. */
+  /** Adds a job. The stock backend has no fair share between tenants. */
   async dispatch(pool: string, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
     await this.connected;
     const queue = this.queueFor(pool);
@@ -125,8 +125,8 @@ export class BullCallQueue implements CallQueue {
   }
 
   /**
-   * The oldest job is last in the list of jobs that were given back, or first in its tenant's line. The first of each
-   * line is in the round that is being served or in the next one, and a round is in the order of adding.
+   * Age of the oldest job: the last in the list of requeued jobs, or the first of its tenant. The first job of each tenant is
+   * in the present round or in the next one, and a round is in the order of adding.
    */
   private async oldestWaitingMs(backend: RedisQueueBackend): Promise<number> {
     const { wait = '', prioritized = '' } = backend.keys;
@@ -159,11 +159,11 @@ const UNDER_WAY = Number.POSITIVE_INFINITY;
 
 interface Reading<T> {
   readonly answer: Promise<T>;
-  /** When it came, by `performance.now()`. */
+  /** Time of the answer, by `performance.now()`. */
   at: number;
 }
 
-/** Those who ask while an answer is under way share it: it may be a few round trips old. Later ones do where they take an older one. */
+/** Shares a pending answer between concurrent callers, so that it may be a few round trips old; later callers get it within `maxAgeMs`. */
 function shared<T>(readings: Map<string, Reading<T>>, pool: string, read: () => Promise<T>, maxAgeMs = 0): Promise<T> {
   const known = readings.get(pool);
   if (known !== undefined && (known.at === UNDER_WAY || performance.now() - known.at < maxAgeMs)) return known.answer;

@@ -1,6 +1,6 @@
 /**
- * Lua that runs in the script that takes jobs from a queue: nothing lies between taking a job and what it does for the
- * job's call, not even an answer. For a single node: on a cluster the two are in different slots.
+ * Lua that runs in the dequeue script: job and call change in one atomic step, without a round trip. For a single node: on a
+ * cluster the two are in different slots.
  */
 export interface DequeueHook {
   /**
@@ -11,5 +11,5 @@ export interface DequeueHook {
   readonly args: readonly string[];
 }
 
-/** What `onDequeue` returned for one call. `lost`: it may have run, but its answer never came. */
+/** Result of `onDequeue` for one call. `lost`: the hook may have run, but its answer never came. */
 export type DequeueHookResult = { readonly kind: 'answered'; readonly shared: unknown; readonly own: unknown } | { readonly kind: 'lost' };

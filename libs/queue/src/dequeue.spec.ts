@@ -9,7 +9,7 @@ import type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
 import type { CallConsumer } from './queue.port.js';
 
 const PREFIX = '{q-net}:calls-net:';
-/** Counts how often each call was taken, and answers with what it was given. */
+/** Counts the dequeues of each call, and answers with its arguments. */
 const COUNTING = `
   local function onDequeue(jobs, args)
     local answers = { 'for all' }
@@ -100,7 +100,7 @@ describe('a script that runs when jobs are taken', () => {
   });
 
   it('leaves no job that was taken without a handler when the consumer closes', async () => {
-    // Closed a few turns of the event loop after its start, so that many jobs are under way to loops that ask no more.
+    // Closes a few turns of the event loop after the start, while many jobs are under way to loops that no longer poll.
     for (let round = 0; round < 100; round++) {
       await Promise.all(Array.from({ length: 50 }, (_unused, n) => dispatch(100 * round + n)));
       const consumer = consume(30, counting);

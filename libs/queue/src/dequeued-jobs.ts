@@ -2,10 +2,10 @@ import type { JobJson } from 'bullmq';
 import type { DequeueHookResult } from './dequeue-hook.js';
 import { JOB_NAME, JOB_OPTIONS } from './bull-settings.js';
 
-/** What BullMQ's Worker takes as "the next job": nothing, or the job, its id, a rate limit delay and a time to wait until. */
+/** The next job in the form of BullMQ's Worker: nothing, or the job, its id, a rate limit delay and a time to wait until. */
 export type NextJob = [] | [job: JobJson, id: string, rateLimitDelay: 0, delayUntil: 0];
 
-/** What complete-and-dequeue.lua answers: whether nothing is left, and the jobs. */
+/** Parses the answer of complete-and-dequeue.lua: a flag that nothing is left, and the jobs. */
 export function parseFetched(answer: unknown): [empty: boolean, jobs: NextJob[]] {
   if (!Array.isArray(answer)) throw new Error(`complete-and-dequeue.lua answered ${typeof answer}, expected a list.`);
   const jobs: NextJob[] = [];
@@ -14,12 +14,12 @@ export function parseFetched(answer: unknown): [empty: boolean, jobs: NextJob[]]
   return [answer[0] === 1, jobs];
 }
 
-/** What was said about the calls of jobs that have begun. */
-export function parseClaims(jobs: readonly NextJob[], said: unknown): [id: string, answer: DequeueHookResult][] {
-  const begun = jobs.flatMap(([job]) => (job === undefined || job.deferredFailure !== undefined ? [] : job.id));
-  if (!Array.isArray(said)) return begun.map((id) => [id, { kind: 'lost' }]);
-  const answers: readonly unknown[] = said;
-  return begun.map((id, index) => [id, { kind: 'answered', shared: answers[0], own: answers[index + 1] }]);
+/** Pairs the answers of the dequeue hook with the jobs that have begun. */
+export function parseClaims(jobs: readonly NextJob[], hookAnswers: unknown): [id: string, answer: DequeueHookResult][] {
+  const startedIds = jobs.flatMap(([job]) => (job === undefined || job.deferredFailure !== undefined ? [] : job.id));
+  if (!Array.isArray(hookAnswers)) return startedIds.map((id) => [id, { kind: 'lost' }]);
+  const answers: readonly unknown[] = hookAnswers;
+  return startedIds.map((id, index) => [id, { kind: 'answered', shared: answers[0], own: answers[index + 1] }]);
 }
 
 export function nextJob(id: string, data: string, timestamp: number, deferredFailure: unknown): NextJob {

@@ -9,7 +9,7 @@ import type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
 import type { CallConsumer } from './queue.port.js';
 
 const PREFIX = '{q-net}:calls-net:';
-/** Counts how often each call was taken, and answers with the attempt. */
+/** Counts the dequeues of each call, and answers with the attempt. */
 const COUNTING = `
   local function onDequeue(jobs, args)
     local answers = { 'for all' }
@@ -21,7 +21,7 @@ const COUNTING = `
   end`;
 const counting: DequeueHook = { lua: COUNTING, args: ['attempt'] };
 
-/** A lost message is noticed when the lock of its job is renewed, and later on a busy machine. */
+/** Time to detect a lost message: the renewal of its job's lock, later on a busy machine. */
 const LOST_MS = 150_000;
 
 describe('jobs that are handed over to idle workers', () => {
@@ -34,7 +34,7 @@ describe('jobs that are handed over to idle workers', () => {
   let consumers: CallConsumer[];
   let handled: Map<string, DequeueHookResult | undefined>;
   let twice: string[];
-  /** Messages by which jobs were handed over. */
+  /** Messages with directly dispatched jobs. */
   let messages: { readonly channel: string; readonly text: string }[];
 
   const idOf = (n: number) => `00-${String(n).padStart(26, '0')}`;
@@ -61,17 +61,17 @@ describe('jobs that are handed over to idle workers', () => {
         ),
       `job ${n} to be dispatched`,
     );
-  /** By a queue that hands nothing over. */
+  /** Dispatches through a queue without direct dispatch. */
   const dispatchPlainly = async (...numbers: number[]) => {
     const plain = await connected(new BullCallQueue({ redisUrl: server.url }));
     await Promise.all(numbers.map((n) => plain.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal')));
     await plain.close();
   };
   const idleKey = async () => (await redis.keys(`${PREFIX}idle:*`))[0] ?? '';
-  /** The notes of all idle workers: lock token and text. */
+  /** Registrations of all idle workers: lock token and text. */
   const notes = async () => Object.entries(await redis.hgetall(await idleKey()));
   const noted = (count: number) => eventually(async () => (await notes()).length === count, `${count} workers to be idle`);
-  /** What direct-dispatch.lua does for a worker, but for its message. */
+  /** Dequeues for a worker like direct-dispatch.lua, without its message. */
   const takeInSecret = async (n: number, token: string) => {
     const [id, data] = [`${idOf(n)}-1`, JSON.stringify({ callId: idOf(n), attempt: 1 })];
     const idle = await idleKey();
@@ -114,7 +114,7 @@ describe('jobs that are handed over to idle workers', () => {
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');
     await queueIsEmpty();
-    // What ended the job has left the next note.
+    // The script that completed the job made the next registration.
     expect(await notes()).toHaveLength(1);
     await Promise.all([2, 3, 4].map(dispatch));
     await eventually(() => handled.size === 4, 'all jobs to be handled');
@@ -227,7 +227,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(await redis.zcard(`${PREFIX}prioritized`)).toBe(1);
     expect(await redis.exists(`${PREFIX}marker`)).toBe(1);
     expect(await notes()).toEqual([]);
-    // Only its age kept the second one from being used.
+    // The second registration was unused only because of its age.
     await redis.hset(key, token, note.replace(/^\d+ \d+/, `${soon} 5`));
     await redis.del(`${PREFIX}marker`, `${PREFIX}prioritized`);
     await dispatch(3);
@@ -255,7 +255,7 @@ describe('jobs that are handed over to idle workers', () => {
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');
     await dispatch(2);
-    // The worker still blocks on the marker: it takes it, and finds no idle worker.
+    // The pending read of the worker pops the marker although its loop does not wait.
     const blocked = () => redis.call('CLIENT', 'LIST').then((list) => /flags=b .*cmd=bzpopmin/.test(String(list)));
     await eventually(async () => !(await blocked()) && (await redis.exists(`${PREFIX}marker`)) === 1, 'the marker to be put back');
     release();

@@ -6,10 +6,10 @@ import type { JobPrefetcher } from './job-prefetcher.js';
 import type { LockReconciler } from './lock-reconciler.js';
 import type { WorkerWakeup } from './worker-wakeup.js';
 
-/** A message is taken for lost when it has not come so long after its registration was found gone. */
+/** Time after a registration was found gone at which its message counts as lost. */
 const LOST_MESSAGE_MS = 500;
 
-/** `detached`: no message can come, so the worker does not register. */
+/** State of the subscription. `detached`: no message can come, so the worker does not register. */
 type State = 'detached' | 'subscribed' | 'closed';
 
 export interface DirectDispatchParts {
@@ -19,7 +19,7 @@ export interface DirectDispatchParts {
   readonly prefetcher: JobPrefetcher;
   readonly reconciler: LockReconciler;
   readonly wakeup: WorkerWakeup;
-  /** Called when subscribing fails and when a message cannot be read. */
+  /** Called if subscribing fails or a message cannot be parsed. */
   readonly report: (error: Error) => void;
 }
 
@@ -27,8 +27,8 @@ export interface DirectDispatchParts {
  * Receives jobs that producers dispatch to this worker while it is idle (Temporal's sync match).
  *
  * Invariants:
- * - A registration is for the slots that were free, and is consumed once. A worker whose registration is gone fetches
- *   nothing until the message came or its jobs were looked up: so there are never more jobs than slots.
+ * - A registration covers the free slots, and is consumed once. A worker whose registration is gone fetches nothing until the
+ * message came or its jobs were looked up, so that jobs never exceed the slots.
  * - A message that does not come is a lost answer: the jobs are under this worker's lock.
  */
 export class DirectDispatch {
@@ -48,21 +48,21 @@ export class DirectDispatch {
     if (subscriber.status === 'ready') this.subscribe();
   }
 
-  /** Whether the worker may register. */
+  /** True if the worker may register. */
   get isSubscribed(): boolean {
     return this.state === 'subscribed';
   }
 
   /**
-   * To be called when a registration was found gone: waits for its message, or for a `resync` that looks its jobs up. Until
-   * then none is fetched.
+   * Waits for the message of a registration that was found gone, or for a `resync` that looks its jobs up. No job is fetched
+   * meanwhile.
    */
   async awaitMessage(resync: () => Promise<void>): Promise<void> {
     const { registration, prefetcher, subscriber } = this.parts;
     for (;;) {
       await Promise.race([registration.pendingMatch, sleep(LOST_MESSAGE_MS, undefined, { ref: false })]);
       if (registration.pendingMatch === undefined || prefetcher.isStopping) return;
-      // The connection may be dead without a sign of it.
+      // Reconnects: the connection may be dead unnoticed.
       subscriber.disconnect(true);
       await resync().catch(() => {});
     }
@@ -78,7 +78,7 @@ export class DirectDispatch {
     subscriber.subscribe(channel).then(() => {
       if (this.state === 'closed') return;
       this.state = 'subscribed';
-      // A script that finds nothing registers this worker.
+      // A poll that finds no job registers this worker.
       wakeup.triggerPoll();
     }, report);
   }
@@ -96,7 +96,7 @@ export class DirectDispatch {
     const [empty, jobs] = parseFetched(parsed[1]);
     const known = new Set(jobs.flatMap(([, id]) => (id !== undefined && reconciler.wasReclaimed(id, number) ? [id] : [])));
     wakeup.observedByMessage(empty ? 'empty' : 'unknown');
-    // A reclaimed job whose handler has not begun gets the answer that came late.
+    // A reclaimed job whose handler has not begun gets the late answer.
     prefetcher.keepResults(parseClaims(jobs, parsed[2]).filter(([id]) => !known.has(id) || prefetcher.hasResult(id)));
     prefetcher.prefetch(jobs.filter(([, id]) => id === undefined || !known.has(id)));
     registration.consumed(number);

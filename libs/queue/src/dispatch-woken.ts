@@ -10,7 +10,7 @@ export interface DueCall extends CallJob {
   readonly tenantId: string;
 }
 
-/** The fast path of a woken call to a worker. Never rejects: the log's timers dispatch again what got lost. */
+/** Dispatches a woken call at once. Never rejects: the timers of the log repeat a lost dispatch. */
 export function dispatchWoken(queue: Pick<CallQueue, 'dispatch'>, call: DueCall): void {
   const { callId, attempt, priority, pool, tenantId } = call;
   queue.dispatch(call.queue, { callId, attempt }, priority, tenantId).catch(() => telemetry.dispatchFailed.emit({ pool }));

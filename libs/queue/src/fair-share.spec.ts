@@ -9,7 +9,7 @@ import { startConsumer } from './call-consumer.js';
 import { BullCallQueue } from './call-queue.js';
 import type { CallConsumer } from './queue.port.js';
 
-/** How often a waiting class may be passed over; one more when two classes lose patience at once. */
+/** Most skips of a waiting priority; one more if two priorities reach their limit at once. */
 const MOST_PASSES = { high: 0, normal: 9, low: 33 } as const;
 
 interface Sent {
@@ -162,8 +162,8 @@ describe('fair share of a pool', () => {
 });
 
 /**
- * Within a tenant and class the order of sending; between two tenants of a class no lead of more than one while both
- * wait; and no waiting class is passed over more often than its patience allows.
+ * Expects, within a tenant and priority, the order of adding; between two tenants of a priority a lead of at most one while
+ * both wait; and for each waiting priority no more skips than its limit.
  */
 function expectFair(sent: readonly (Sent & { id: string })[], order: readonly string[]): void {
   const waiting = new Map(sent.map((one) => [one.id, one]));

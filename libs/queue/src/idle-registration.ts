@@ -1,7 +1,7 @@
-/** How long others may dispatch jobs directly to a worker that has sent nothing since: a little longer than an idle Worker blocks before it polls again. */
+/** Lifetime of a registration: a little longer than an idle Worker blocks before it polls again. */
 const TTL_MS = 8_000;
 
-/** What dequeue-or-register.lua answers about the registration of a worker. */
+/** Codes of dequeue-or-register.lua for the registration of a worker. */
 export const REGISTRATION = { none: 0, registered: 1, wasGone: 2 } as const;
 
 /**
@@ -17,7 +17,7 @@ type State =
 const NONE: State = { kind: 'none' };
 
 /**
- * A worker's registration as idle, by which producers dispatch jobs to it directly.
+ * Registration of an idle worker, to which producers dispatch jobs directly.
  *
  * Invariants: a registration is consumed once, by one message for all its jobs. The worker numbers its registrations, as
  * the answers of scripts and the messages of producers come on two connections, in any order.
@@ -25,15 +25,14 @@ const NONE: State = { kind: 'none' };
 export class IdleRegistration {
   private state: State = NONE;
   private newest = 0;
-  /** The highest number whose message came. */
+  /** Highest number whose message came. */
   private consumedUpTo = 0;
 
-  /** The number of the newest registration. */
   get newestNumber(): number {
     return this.newest;
   }
 
-  /** Resolves when no message is outstanding any more; undefined when none is. */
+  /** Resolves when no message is outstanding; undefined if none is. */
   get pendingMatch(): Promise<void> | undefined {
     return this.state.kind === 'pendingMatch' ? this.state.settled : undefined;
   }
@@ -44,7 +43,7 @@ export class IdleRegistration {
     return { number, args: [this.state.kind === 'registered' ? '1' : '0', String(freeSlots), String(number), String(TTL_MS)] };
   }
 
-  /** The script with this number answered `code`. Answers whether a message is outstanding from now on. */
+  /** Handles the answer `code` of the script with this number. Returns true if a message is outstanding from now on. */
   answered(number: number, code: unknown): boolean {
     const before = this.state;
     if (before.kind === 'pendingMatch') return false;
@@ -52,18 +51,18 @@ export class IdleRegistration {
       this.state = pending(before.number);
       return true;
     }
-    // Its message may have been faster than the answer.
+    // The message of this registration may have been faster than the answer.
     this.state = code === REGISTRATION.registered && number > this.consumedUpTo ? { kind: 'registered', number } : NONE;
     return false;
   }
 
-  /** A message came for the jobs of this registration. */
+  /** Handles the message with the jobs of this registration. */
   consumed(number: number): void {
     this.consumedUpTo = Math.max(this.consumedUpTo, number);
     if (this.state.kind !== 'none' && number >= this.state.number) this.clear();
   }
 
-  /** The registration was deleted, and every job that it was used for is known. */
+  /** Clears the registration, which was deleted after all of its jobs became known. */
   revoked(): void {
     this.clear();
   }

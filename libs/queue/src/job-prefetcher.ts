@@ -2,13 +2,13 @@ import type { DequeueHookResult } from './dequeue-hook.js';
 import type { NextJob } from './dequeued-jobs.js';
 
 /**
- * The jobs that this worker has: those that its loops run, and those that were fetched ahead of them.
+ * Jobs of this worker: those that its loops run, and prefetched ones.
  *
  * When the Worker's loop polls, jobs for all its free slots are fetched, since the loop polls until the slots are full
  * before it does anything else.
  *
  * Invariants: `active` and `prefetched` are disjoint, and together never more than the slots, unless jobs of this worker are
- * found after a lost answer. A job that began (by the dequeue hook) is never given back; its result waits for its handler.
+ * found after a lost answer. A job that the dequeue hook has begun is never requeued; its result waits for its handler.
  */
 export class JobPrefetcher {
   private readonly active = new Set<string>();
@@ -34,17 +34,17 @@ export class JobPrefetcher {
     this.slots = slots;
   }
 
-  /** From now on no job is fetched ahead. */
+  /** Stops prefetching. */
   stop(): void {
     this.phase = 'stopping';
   }
 
-  /** How many slots are free when so many of the active jobs are done. */
+  /** Number of free slots after `done` of the active jobs have ended. */
   freeSlots(done: number): number {
     return this.slots - (this.active.size - done) - this.prefetched.length;
   }
 
-  /** How many jobs to fetch for so many loops that want one; `ahead` when a loop polls, so that all slots are filled. */
+  /** Number of jobs to fetch for `loops` waiting loops; with `ahead` (a loop polls) enough to fill all slots. */
   demand(loops: number, ahead: boolean): number {
     const extra = ahead ? Math.max(0, this.slots - this.active.size - 1) : 0;
     return Math.max(0, loops + extra - this.prefetched.length);
@@ -54,7 +54,7 @@ export class JobPrefetcher {
     return this.active.has(id) || this.prefetched.some(([, other]) => other === id);
   }
 
-  /** A job that was fetched ahead, which is active from now on. */
+  /** Activates and returns a prefetched job. */
   next(): NextJob | undefined {
     const job = this.prefetched.shift();
     return job && this.activate(job);
@@ -73,7 +73,7 @@ export class JobPrefetcher {
     this.prefetched.push(...jobs);
   }
 
-  /** All jobs that were fetched ahead; the caller has them from now on. */
+  /** Removes and returns all prefetched jobs. */
   takeAll(): NextJob[] {
     return this.prefetched.splice(0);
   }
@@ -86,7 +86,7 @@ export class JobPrefetcher {
     return this.claimResults.has(id);
   }
 
-  /** What the dequeue hook returned for a job. To be called once a job. */
+  /** Removes and returns the result of the dequeue hook for a job. */
   takeResult(id: string): DequeueHookResult | undefined {
     const result = this.claimResults.get(id);
     this.claimResults.delete(id);

@@ -7,8 +7,8 @@ import { requeueOwnedScript, requeueStalledScript } from './queue-scripts.js';
 import type { WorkerWakeup } from './worker-wakeup.js';
 
 /**
- * What becomes of jobs under this worker's lock that it does not hold, because an answer was lost with its connection:
- * - `requeue`: they have not begun, so they go back to the front of the queue, and so do those that were fetched ahead.
+ * Treatment of jobs under this worker's lock that it does not hold, because an answer was lost with its connection:
+ * - `requeue`: they have not begun, so they go back to the front of the queue, like prefetched jobs.
  * - `reclaim`: the dequeue hook has run for them, so this worker runs them.
  */
 export type ReconcileMode =
@@ -21,9 +21,9 @@ export type ReconcileMode =
  * Invariant: between `invalidate` and the next `reconcile` no job is fetched, as BatchedCommands reconciles first.
  */
 export class LockReconciler {
-  /** `unsure`: jobs may be under our lock that this worker does not hold, or will not run. */
+  /** `unsure`: jobs under our lock may be unknown to this worker, or will not run here. */
   private state: 'reconciled' | 'unsure' = 'reconciled';
-  /** Jobs that were found under our lock, with the newest registration then. Its message, or an older one, comes too late for them. */
+  /** Jobs found under our lock, with the newest registration at that time. Messages of this or an older one come too late for them. */
   private readonly reclaimed = new Map<string, number>();
 
   constructor(
@@ -49,21 +49,21 @@ export class LockReconciler {
     }
   }
 
-  /** Whether a job of the message for this registration was reclaimed before the message came. Answers true once. */
+  /** True, once, if a job of the message for this registration was reclaimed before the message came. */
   wasReclaimed(id: string, registration: number): boolean {
     const upTo = this.reclaimed.get(id);
     this.reclaimed.delete(id);
     return upTo !== undefined && registration <= upTo;
   }
 
-  /** The connection for messages was lost: messages that were on their way do not come any more. */
+  /** Drops the records: the connection for messages was lost, with all messages under way. */
   forgetReclaimed(): void {
     this.reclaimed.clear();
   }
 
   /**
-   * Requeues active jobs without a lock; the first worker that asks within an interval looks. BullMQ's own needs two looks,
-   * and fails the job for its stalling. Here the log decides whether its call may run.
+   * Requeues active jobs without a lock; one worker checks per interval. BullMQ's own script needs two checks, and fails a
+   * stalled job. Here the log decides whether its call may run.
    */
   async requeueStalled(): Promise<string[]> {
     const { context } = this;
@@ -77,7 +77,7 @@ export class LockReconciler {
 
   private async reclaimOwnedJobs({ idleKey, registration }: ReconcileMode & { kind: 'reclaim' }): Promise<void> {
     const { redis, toKey, keys, lockToken } = this.context;
-    // First no more jobs are dispatched to this worker, then those that were are looked up.
+    // Ends direct dispatch to this worker before the look-up of its jobs.
     await redis.hdel(idleKey, lockToken);
     const ids = await redis.lrange(keys['active'] ?? '', 0, -1);
     const unknown = ids.filter((id) => !this.prefetcher.holds(id));
@@ -86,7 +86,7 @@ export class LockReconciler {
     const found = await Promise.all(owned.map((id) => redis.hmget(toKey(id), 'data', 'timestamp')));
     for (const [index, id] of owned.entries()) {
       const [data, timestamp] = found[index] ?? [];
-      // Its message may have come meanwhile.
+      // The message of the job may have come meanwhile.
       if (typeof data !== 'string' || this.prefetcher.holds(id)) continue;
       this.reclaimed.set(id, registration.newestNumber);
       this.prefetcher.prefetch([nextJob(id, data, Number(timestamp), undefined)]);

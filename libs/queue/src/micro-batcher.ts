@@ -1,9 +1,9 @@
 /**
- * Collects items while a run is in flight, then runs the lot at once: batches grow by themselves under load, and an
- * item that comes when all is idle waits only for the end of the current turn of the event loop, or of what runs now.
+ * Collects items while a run is in flight, then runs them together: batches grow by themselves under load, and an item that
+ * comes while idle waits only for the end of the current turn of the event loop, or of the current callback.
  *
- * One run at a time, and an item joins only a run that has not started: whatever an item wants to see, it is looked at
- * after the item came.
+ * Invariant: one run at a time, and an item joins only a run that has not started, so that its reads happen after the item
+ * came.
  *
  * No `dataloader`: it starts the next batch while one is in flight, and caches by key.
  */
@@ -13,11 +13,11 @@ export class MicroBatcher<Item, Answer> {
   private scheduled = false;
   private settled: Promise<void> = Promise.resolve();
 
-  /** `run` gives one answer an item, in order; when it throws, all items of the run are rejected with that error. */
+  /** `run` returns one answer an item, in order; if it throws, all items of the run are rejected with that error. */
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>,
     private readonly maxItems: number,
-    /** `macrotask`: a run has what the I/O of this turn of the event loop brings. `microtask`: what the current callback adds. */
+    /** `macrotask`: a run has all items from the I/O of this turn of the event loop. `microtask`: those of the current callback. */
     private readonly schedule: 'macrotask' | 'microtask' = 'macrotask',
   ) {}
 

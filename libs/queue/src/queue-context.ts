@@ -3,16 +3,16 @@ import type { RedisConnection } from '#redis';
 /** One queue in Redis: its keys and the connection for its scripts. */
 export interface QueueContext {
   readonly redis: RedisConnection;
-  /** BullMQ's keys of the queue by their type. */
+  /** BullMQ's keys of the queue by type. */
   readonly keys: Readonly<Record<string, string | undefined>>;
-  /** The key of any other type. */
+  /** Makes the key of any other type. */
   readonly toKey: (type: string) => string;
 }
 
-/** A worker's view of a queue. Jobs are fetched before it is known which loop runs them, so one lock token serves all. */
+/** Context of a worker's queue. Jobs are fetched before they get a loop, so all loops share one lock token. */
 export interface WorkerQueueContext extends QueueContext {
   readonly lockToken: string;
-  /** How long fetched jobs are this worker's without a renewal; equal to the Worker's lock duration. */
+  /** Lifetime of the lock of fetched jobs without a renewal; equal to the Worker's lock duration. */
   readonly lockMs: number;
 }
 

@@ -12,7 +12,7 @@ import { BullCallQueue } from './call-queue.js';
 import type { CallConsumer } from './queue.port.js';
 import { anyText } from '../../../test/support/any-text.js';
 
-/** Pools, and queues that others add beside them. */
+/** Pools, and further queues. */
 const NAMES = [...POOLS, 'w-default.python_3'];
 
 describe.each<QueueBackend>(['batching', 'stock'])('queues of the %s backend, as tools for BullMQ see them', (backend) => {

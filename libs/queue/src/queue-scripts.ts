@@ -8,17 +8,17 @@ export const completeAndDequeueScript = load('complete-and-dequeue', ALLOW_OOM);
 export const requeueOwnedScript = load('requeue-owned', ALLOW_OOM);
 export const requeueStalledScript = load('requeue-stalled', ALLOW_OOM);
 
-/** For workers that run a dequeue hook. `dequeueHook` is Lua that defines `onDequeue`, see `DequeueHook`. */
+/** Script for workers with a dequeue hook. `dequeueHook` is Lua that defines `onDequeue`, see `DequeueHook`. */
 export function dequeueOrRegisterScript(dequeueHook: string): LuaScript {
   return load('dequeue-or-register', ALLOW_OOM, { dequeueHook });
 }
 
-/** For producers whose workers run this dequeue hook. */
+/** Script for producers whose workers run this dequeue hook. */
 export function directDispatchScript(dequeueHook: string): LuaScript {
   return load('direct-dispatch', '#!lua', { dequeueHook });
 }
 
-/** The key of idle-worker registrations, for workers and producers with the same scripts: others could not read them. */
+/** Key of idle-worker registrations, shared by workers and producers with the same scripts only: others could not read them. */
 export function idleKeyOf(dequeueHook: string): string {
   return `idle:${directDispatchScript(dequeueHook).sha.slice(0, 12)}`;
 }

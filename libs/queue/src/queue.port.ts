@@ -12,7 +12,7 @@ export interface QueueStats<P extends string = Pool> extends QueueDepth {
   readonly pool: P;
 }
 
-/** The place of a job: waiting jobs that are taken before it, all waiting jobs, running jobs. */
+/** Position of a job: waiting jobs ahead of it, all waiting jobs, running jobs. */
 export interface QueuePosition {
   readonly ahead: number;
   readonly waiting: number;
@@ -20,23 +20,23 @@ export interface QueuePosition {
 }
 
 /**
- * Dispatch by id. A queue has the name of a pool, or another word that `keys.queueName` takes. A higher priority is taken
- * first, but lower ones age and are taken at last; within a priority tenants take turns, and one tenant's jobs keep
- * their order. Adding the same attempt of a call again while its job exists is a no-op, so re-adding is always safe.
+ * Dispatch by id. A queue has the name of a pool, or another word that `keys.queueName` accepts. A higher priority runs first,
+ * but lower ones age and never starve; within a priority tenants take turns, and one tenant's jobs keep their order. Adding the
+ * same attempt of a call again while its job exists is a no-op, so re-adding is always safe.
  */
 export interface CallQueue {
   /**
-   * Jobs without a tenant share one tenant. A job whose effect is known and not `once` may start at once on an idle
-   * worker (direct dispatch); if that worker hangs, the lease of the call ends it.
+   * Adds a job. Jobs without a tenant share one tenant. A job with a known effect other than `once` may start at once on an
+   * idle worker (direct dispatch); if that worker hangs, the lease of the call ends it.
    */
   dispatch(pool: string, job: CallJob, priority: Priority, tenantId?: string, effect?: ToolEffect): Promise<void>;
-  /** Removes the waiting job of a call that has ended. Leaves a job that a worker has; does nothing for one that is gone. */
+  /** Removes the waiting job of a call that has ended. No effect on a job that runs or no longer exists. */
   removeJob(pool: string, job: CallJob): Promise<void>;
-  /** Undefined when the job does not wait: it runs, or is gone. */
+  /** Undefined if the job does not wait: it runs, or no longer exists. */
   position(pool: string, job: CallJob): Promise<QueuePosition | undefined>;
-  /** Read again unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
+  /** Reads the figures, or returns an answer that is at most `maxAgeMs` old. Default: always reads. */
   stats<P extends string>(pool: P, maxAgeMs?: number): Promise<QueueStats<P>>;
-  /** Only the number of waiting jobs: cheap enough to ask for each call. */
+  /** Number of waiting jobs: cheap enough for each call. */
   waitingCount(pool: string): Promise<number>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -46,17 +46,14 @@ export interface CallConsumer {
   /** Slots of this process for the pool; may change at run time. */
   setConcurrency(slots: number): void;
   readonly running: number;
-  /** That it opened itself, for readiness. */
+  /** Connections that the consumer opened itself, for readiness. */
   readonly connections: readonly RedisConnection[];
-  /** Takes no more jobs; resolves when the running handlers have returned. Idempotent. */
+  /** Stops dequeuing; resolves when the running handlers have returned. Idempotent. */
   close(): Promise<void>;
 }
 
-/**
- * Consumes one pool's queue. The handler must not throw: whatever it does about the call is in the log, and the job
- * is gone when it returns.
- */
+/** Consumes one pool's queue. The handler must not throw: its results are in the log, and the job is deleted on return. */
 export type StartConsumer = (pool: string, concurrency: number, handler: CallHandler) => CallConsumer;
 
-/** `taken`: the result of the dequeue hook, where there is one. */
-export type CallHandler = (job: CallJob, taken?: DequeueHookResult) => Promise<void>;
+/** `claimResult`: result of the dequeue hook, if there is one. */
+export type CallHandler = (job: CallJob, claimResult?: DequeueHookResult) => Promise<void>;

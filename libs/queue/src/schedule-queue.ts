@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { producerBackend, workerBackend } from './bull-connection.js';
 
-/** One due time of a schedule. Due times are ms since the epoch. */
+/** Due time of a schedule, ms since the epoch. */
 export const DueRun = z.object({ tenantId: z.string(), scheduleId: z.string(), dueAt: z.number() });
 export type DueRun = z.output<typeof DueRun>;
 
-/** `again`: not yet; it is asked again after `RETRY_MS`. `tries` counts from 1. */
+/** `again`: not yet; called again after `RETRY_MS`. `tries` counts from 1. */
 export type DueHandler = (run: DueRun, tries: number) => Promise<'done' | 'again'>;
 
 export const RETRY_MS = 1_000;
@@ -17,19 +17,19 @@ type DueQueue = Queue<DueRun, void, typeof JOB_NAME>;
 
 const CONCURRENCY = 16;
 const LOCK_MS = 15_000;
-/** A due time is tried until it is done: what decides whether it is too late is the handler. */
+/** Practically unlimited: the handler decides whether a due time is too late. */
 const TRIES = 1_000_000;
 
 /**
- * Due times as delayed jobs of BullMQ, each under an id of its own, so that adding one twice does no harm. A job whose
- * process died is taken by another process. Handlers must expect the same due time more than once.
+ * Due times as delayed jobs of BullMQ, each under an id of its own, so that a repeated add is safe. A job whose process died
+ * runs in another process. Handlers must expect the same due time more than once.
  */
 export class ScheduleQueue {
   private readonly client: RedisConnection;
   private readonly queue: DueQueue;
   private readonly prefix = keys.queuePrefix('schedules');
   private worker: Worker | undefined;
-  /** For readiness. */
+  /** Connections for readiness. */
   connections: readonly RedisConnection[];
 
   constructor(
@@ -43,7 +43,7 @@ export class ScheduleQueue {
     this.queue.on('error', () => {});
   }
 
-  /** Does nothing while the same due time waits or runs. */
+  /** Adds a due time. No effect while the same due time waits or runs. */
   async add(run: DueRun): Promise<void> {
     await this.queue.add(JOB_NAME, run, {
       jobId: `${run.scheduleId}.${run.dueAt}`,

@@ -4,16 +4,16 @@ export type Marker = Awaited<ReturnType<RedisQueueBackend['waitForJob']>>;
 
 /** `waiting`: the Worker's loop found no job and waits for the marker, or for `wake`. */
 type Loop = { readonly kind: 'polling' } | { readonly kind: 'waiting'; readonly wake: () => void };
-/** `blocking`: a BZPOPMIN on the marker is under way. It outlives the wait that began it. */
+/** `blocking`: a BZPOPMIN on the marker is under way, which outlives the wait that began it. */
 type MarkerRead = { readonly kind: 'idle' } | { readonly kind: 'blocking'; readonly marker: Promise<Marker> };
 
 /**
- * Wakes the Worker's loop when jobs may be there: by the marker in Redis or by jobs that came directly.
+ * Wakes the Worker's loop when jobs may wait: by the marker in Redis or by directly dispatched jobs.
  *
  * Invariants against lost wake-ups:
- * - The queue is taken for empty only if the last script or message said so and the marker was not taken since. Every later
- *   add sets the marker unless all its jobs are dispatched directly.
- * - A marker that comes when the loop does not wait is put back, as another worker may be waiting for it.
+ * - The queue counts as empty only if the last script or message reported so and the marker was not popped since. Every later
+ * add sets the marker unless all its jobs are dispatched directly.
+ * - A marker that comes while the loop does not wait is put back for other workers.
  * - A requested poll is kept until the loop has begun to poll for it.
  */
 export class WorkerWakeup {
@@ -31,33 +31,36 @@ export class WorkerWakeup {
     return this.queue === 'empty';
   }
 
-  /** What a script said about the queue. */
+  /** Records the state of the queue according to a script. */
   observed(queue: 'empty' | 'unknown'): void {
     this.queue = queue;
   }
 
-  /** What a message said about the queue. It is older than a script's answer, so it counts only while the marker has not come. */
+  /**
+   * Records the state of the queue according to a message. A message is older than a script's answer, so it counts only until
+   * the marker comes.
+   */
   observedByMessage(queue: 'empty' | 'unknown'): void {
     if (this.read.kind === 'blocking') this.queue = queue;
   }
 
-  /** Ends the loop's wait: prefetched jobs are there. */
+  /** Ends the loop's wait, after jobs were prefetched. */
   wake(): void {
     if (this.loop.kind === 'waiting') this.loop.wake();
   }
 
-  /** Makes the loop ask Redis once more, now or before it waits next. */
+  /** Makes the loop poll Redis once more, now or before its next wait. */
   triggerPoll(): void {
     if (this.poll !== 'stopped') this.poll = 'requested';
     this.wake();
   }
 
-  /** From now on no poll is triggered. */
+  /** Disables triggered polls. */
   stop(): void {
     this.poll = 'stopped';
   }
 
-  /** Resolves with the marker, or with null when the loop is to poll for another reason. */
+  /** Resolves with the marker, or with null if the loop must poll for another reason. */
   async wait(blockTimeout: number, hasPrefetched: boolean): Promise<Marker> {
     if (this.beginsRequestedPoll() || hasPrefetched) return null;
     const woken = new Promise<null>((resolve) => (this.loop = { kind: 'waiting', wake: () => resolve(null) }));
@@ -80,7 +83,7 @@ export class WorkerWakeup {
     if (this.read.kind === 'blocking') return this.read.marker;
     const marker = this.readMarker(blockTimeout);
     this.read = { kind: 'blocking', marker };
-    // The loop may have stopped waiting when it fails.
+    // The read may fail after the loop has stopped waiting.
     marker.catch(() => {});
     return marker;
   }

@@ -6,8 +6,7 @@
   KEYS[3] marker  zset; a member wakes one worker that blocks on it
   ARGV    see includes/add-jobs.lua
 
-  Returns the number of jobs that were new. The marker is set even when none is: adding a job again also repairs a
-  wake-up that was lost with a connection.
+  Returns the number of new jobs. Always sets the marker, so that adding a job again also repairs a lost wake-up.
 ]]
 --- @include "includes/add-jobs"
 local added = addJobs({ KEYS[1], KEYS[2] }, ARGV)

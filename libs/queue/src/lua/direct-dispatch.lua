@@ -1,6 +1,6 @@
 --[[
-  Adds jobs as add-jobs.lua does. When no other jobs wait, it dispatches them directly to idle workers (Temporal's sync
-  match): these need not be woken, poll and be answered. A registration is consumed once, for as many jobs as it has slots.
+  Adds jobs as add-jobs.lua does. If no other jobs wait, dispatches them directly to idle workers (Temporal's sync match), which
+  saves the wake-up and the poll. A registration is consumed once, for as many jobs as it has slots.
 
   KEYS[1..7] those of includes/complete-and-dequeue.lua
   KEYS[8]    idle  hash of registrations: lock token of a worker =
@@ -8,10 +8,10 @@
   ARGV       those of includes/add-jobs.lua
 
   A worker gets its jobs on the channel <key prefix>hand:<lock token>, as JSON:
-  [number of its registration, what complete-and-dequeue.lua returns, what the dequeue hook returned or false].
+  [number of its registration, result of complete-and-dequeue.lua, result of the dequeue hook or false].
   A worker that is not subscribed gets none. If the message is lost on its way, the jobs are active under its lock.
 
-  Returns the number of jobs that were new. Sets the marker only when jobs are left.
+  Returns the number of new jobs. Sets the marker only if jobs are left.
 ]]
 --- @include "includes/add-jobs"
 --- @include "includes/dequeue-and-claim"
@@ -36,7 +36,7 @@ while left and alone do
   local channel = prefix .. 'hand:' .. token
   if isValid(untilMs) and redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
     local fetched, answers = dequeueAndClaim(KEYS, cjson.decode(hookArgs), { prefix, token, lockMs, slots })
-    -- Nothing may run now, for example because the queue is paused. The registration stays.
+    -- No job may run now, for example because the queue is paused. The registration stays.
     if #fetched == 1 then break end
     redis.call('PUBLISH', channel, cjson.encode({ tonumber(number), fetched, answers or false }))
     left = fetched[1] == 0

@@ -1,7 +1,6 @@
 --[[
-  Puts active jobs of one worker back to the front of the queue: those under its lock token that it does not know of or
-  will not run. Such jobs exist when an answer was lost with its connection, or when the worker closes. Allowed above
-  maxmemory.
+  Puts active jobs of one worker back to the front of the queue: jobs under its lock token that are unknown to it or that it
+  will not run, after a lost answer or when the worker closes. Allowed above maxmemory.
 
   KEYS[1] wait
   KEYS[2] active
@@ -12,7 +11,7 @@
   ARGV[2]   lock token of the worker
   ARGV[3..] ids of the jobs that it keeps
 
-  Returns the number of jobs that were requeued. Also sets the marker when jobs wait, in case a wake-up was lost.
+  Returns the number of requeued jobs. Sets the marker if jobs wait, in case a wake-up was lost.
 ]]
 --- @include "includes/requeue-at-front"
 local prefix, token = ARGV[1], ARGV[2]

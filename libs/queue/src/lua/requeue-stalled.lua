@@ -8,9 +8,9 @@
   KEYS[4] marker
   KEYS[5] stalled-check  exists while another worker has checked within the interval
   ARGV[1] key prefix of the queue, with the colon at its end
-  ARGV[2] that interval, ms: less than the workers' interval
+  ARGV[2] interval of these checks, ms: less than the workers' interval
 
-  Returns the ids of the jobs that were requeued.
+  Returns the ids of the requeued jobs.
 ]]
 --- @include "includes/requeue-at-front"
 if not redis.call('SET', KEYS[5], '1', 'PX', ARGV[2], 'NX') then return {} end

@@ -1,11 +1,11 @@
 --[[
-  Adds many jobs to one BullMQ queue. A job whose id exists is left as it is, so adding again is always safe. Jobs always
+  Adds many jobs to one BullMQ queue. Existing ids are not changed, so adding again is always safe. Jobs always
   carry a priority. A lower number runs first, but see the aging in pop-prioritized.lua.
 
-  Within a priority the order is start-time fair queueing (Goyal, Vin, Cheng 1996) with one flow a tenant. A job's tag is
-  one more than the tag of the tenant's job before it, and at least one more than the virtual time, which is the tag of
-  the job that was taken last. So a tenant with 10,000 jobs has tags far ahead, and another tenant's first job stands
-  right behind the next one. A tenant's own jobs stay in order. Equal tags run in the order of adding.
+  Within a priority the order is start-time fair queueing (Goyal, Vin, Cheng 1996) with one flow a tenant. A job's tag is one
+  more than the tag of the tenant's job before it, and at least one more than the virtual time, which is the tag of the last
+  dequeued job. So a tenant with 10,000 jobs has tags far ahead, and another tenant's first job is second in the order. A
+  tenant's own jobs stay in order. Equal tags run in the order of adding.
 
   keys[1]    prioritized  zset of waiting jobs, score = priority * 2^32 + tag + fraction, the fraction being the order
   keys[2]    fair         hash: n = jobs added, v<priority> = virtual time, <priority>:<tenant> = the tenant's last tag.
@@ -16,7 +16,7 @@
   args[4]    time of adding, ms
   args[5..]  for each job: id, priority, data (JSON), tenant
 
-  Returns the number of jobs that were new. Does not set the marker.
+  Returns the number of new jobs. Does not set the marker.
 ]]
 --- @include "priority-of"
 local function addJobs(keys, args)
@@ -25,7 +25,7 @@ local function addJobs(keys, args)
   local new, seen = {}, {}
   local fields, known = { 'n' }, {}
 
-  -- The position of a field of `fair` in the list of those that are read.
+  -- Position of a field of `fair` in the list of fields to read.
   local function field(text)
     if not known[text] then
       fields[#fields + 1] = text

@@ -1,5 +1,5 @@
 --[[
-  Completes jobs of one worker and gives it others: BullMQ's moveToFinished and moveToActive for many jobs at once.
+  Completes jobs of one worker and dequeues others for it: BullMQ's moveToFinished and moveToActive for many jobs at once.
 
   keys[1]    wait         list of requeued jobs, which go first
   keys[2]    active       list
@@ -11,8 +11,8 @@
   args[1]    key prefix of the queue, with the colon at its end
   args[2]    lock token of the worker
   args[3]    lock duration, ms
-  args[4]    how many jobs are wanted
-  args[5..]  ids of the jobs that are done
+  args[4]    number of jobs to dequeue
+  args[5..]  ids of the completed jobs
 
   Returns { 1 when nothing is left to fetch else 0, then for each job: id, data, timestamp, reason of a deferred failure
   or false }. Sets the marker whenever jobs are left that may run: a worker that got none may block without missing them.
@@ -20,7 +20,7 @@
 --- @include "complete-jobs"
 --- @include "pop-prioritized"
 
--- How many more jobs may be active.
+-- Number of jobs that may still become active.
 local function freeCapacity(meta, active)
   local limits = redis.call('HMGET', meta, 'paused', 'concurrency')
   if limits[1] then return 0 end
@@ -47,7 +47,7 @@ local function completeAndDequeue(keys, args)
   local answer, taken = { 1 }, {}
   for _, id in ipairs(popped) do
     local job = redis.call('HMGET', prefix .. id, 'data', 'timestamp', 'defa')
-    -- A job without data was removed while it waited.
+    -- Skips a job without data, which was removed while it waited.
     if job[1] then
       redis.call('SET', prefix .. id .. ':lock', token, 'PX', lockMs)
       taken[#taken + 1] = id
@@ -59,7 +59,7 @@ local function completeAndDequeue(keys, args)
   end
   if #taken > 0 then redis.call('LPUSH', active, unpack(taken)) end
 
-  -- Fewer popped than asked for: both are empty, which spares the count.
+  -- Fewer ids than requested: list and set are empty, no count needed.
   local exhausted = count > 0 and #popped < count
   if exhausted then redis.call('DEL', fair) end
   if not exhausted and capacity > #taken and redis.call('LLEN', wait) + redis.call('ZCARD', prioritized) > 0 then

@@ -1,17 +1,17 @@
 --[[
-  Takes jobs from the sorted set in their order: the highest priority first, with aging. When a priority that waits was
-  skipped AGING_LIMIT times in a row, its first job is next.
+  Pops jobs from the sorted set in their order: the highest priority first, with aging. After AGING_LIMIT skips in a row the
+  first job of a waiting priority is next.
 
   prioritized  zset, see add-jobs.lua
   fair         hash, see add-jobs.lua; here also s<priority> = how often the priority was skipped
-  count        how many jobs are wanted, at least 1
+  count        number of jobs to pop, at least 1
 
   Returns at most `count` ids.
 ]]
 --- @include "priority-of"
 local AGING_LIMIT = { [2] = 8, [3] = 32 }
 
--- The priority that is next. `heads` has the first job of each priority that waits, `skips` how often each was skipped.
+-- Next priority. `heads` has the first job of each waiting priority, `skips` the number of skips of each.
 local function nextPriority(heads, skips)
   local highest
   for priority = 3, 1, -1 do
@@ -23,7 +23,7 @@ local function nextPriority(heads, skips)
   return highest
 end
 
--- Takes `count` jobs while several priorities wait. Returns ids and scores in turn.
+-- Pops `count` jobs while several priorities wait. Returns ids and scores in turn.
 local function popWithAging(prioritized, fair, count)
   local waiting, at, skips = {}, { 1, 1, 1 }, redis.call('HMGET', fair, 's1', 's2', 's3')
   for priority = 1, 3 do
@@ -48,14 +48,14 @@ local function popWithAging(prioritized, fair, count)
   return scored
 end
 
--- Takes `count` jobs. Returns ids and scores in turn.
+-- Pops `count` jobs. Returns ids and scores in turn.
 local function popScored(prioritized, fair, count)
   local scored = redis.call('ZPOPMIN', prioritized, count)
   for i = 2, #scored, 2 do scored[i] = tonumber(scored[i]) end
   if #scored < 2 * count then return scored end
   local last = redis.call('ZRANGE', prioritized, -1, -1, 'WITHSCORES')
   if not last[2] or priorityOf(last[2]) == priorityOf(scored[2]) then return scored end
-  -- Several priorities wait: put back what was taken, and take with aging.
+  -- Several priorities wait: puts the jobs back, and pops with aging.
   local back = {}
   for i = 1, #scored, 2 do
     back[i], back[i + 1] = scored[i + 1], scored[i]
@@ -64,7 +64,7 @@ local function popScored(prioritized, fair, count)
   return popWithAging(prioritized, fair, count)
 end
 
--- Moves the virtual time of each priority on to the last tag that was taken.
+-- Advances the virtual time of each priority to its last popped tag.
 local function advanceVirtualTime(fair, scored)
   local tags, fields = {}, {}
   for i = 2, #scored, 2 do

@@ -3,5 +3,4 @@
 ]]
 local PRIORITY_SPAN = 0x100000000
 
--- Returns the priority of a score.
 local function priorityOf(score) return math.floor(score / PRIORITY_SPAN) end
