@@ -1,7 +1,7 @@
 /** Monotonic milliseconds and timers; a value, so that rules about time are tested without waiting. */
 export interface Clock {
   now(): number;
-  /** Returns how to call it off. */
+  /** Runs `run` after `ms`. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 

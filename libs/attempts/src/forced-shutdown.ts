@@ -1,8 +1,8 @@
 import { SwapRemoveList } from './swap-remove-list.js';
 
 /**
- * The end of a drain: from here on no write is repeated. Every attempt that is being committed listens, so a listener
- * is one entry in a list, not an AbortSignal listener.
+ * End of a drain, after which no write is repeated. Every attempt in its commit listens, so a listener is one entry in a list,
+ * not an AbortSignal listener.
  */
 export class ForcedShutdown {
   private readonly listeners = new SwapRemoveList<() => void>();
@@ -12,7 +12,7 @@ export class ForcedShutdown {
     return this.hasTriggered;
   }
 
-  /** Calls the listener once, at once after the trigger. Returns a function that removes it. */
+  /** Calls the listener once on the trigger, or immediately after it. Returns a function that removes it. */
   on(listener: () => void): () => void {
     if (this.hasTriggered) listener();
     else this.listeners.add(listener);

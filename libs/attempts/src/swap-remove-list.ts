@@ -1,6 +1,5 @@
 /**
- * A collection for members that come and go thousands of times a second, some hundreds at once. A member must not be
- * added twice.
+ * Collection for members that change thousands of times a second, some hundreds at once. A member must not be added twice.
  *
  * Not a Set: V8 rehashes a busy Set into a new table, and the old table refers to the new one. An old table that is not
  * collected yet keeps every later table and its members alive until a full collection.
@@ -16,7 +15,7 @@ export class SwapRemoveList<T> {
     this.members.push(member);
   }
 
-  /** The order of the others may change. Does nothing for a value that is no member. */
+  /** Deletes a member; the order of the others may change. No effect for a value that is no member. */
   delete(member: T): void {
     const index = this.members.lastIndexOf(member);
     if (index < 0) return;

@@ -1,18 +1,18 @@
 import type { CallJob } from '#contracts';
 import type { DequeueClaim, Claimed, EventLogWriter, WorkerIdentity } from '#event-log';
 
-/** The job is late or a duplicate. `retryInMs`: it came too early, and the call is due then. */
+/** Answer for a job that is late or a duplicate. `retryInMs`: the job came too early, and the call is due after this time. */
 export interface NotClaimed {
   readonly code: string;
   readonly retryInMs?: number;
 }
 
-/** After these pauses a call that is not found is looked up again. After the last one it was never accepted. */
+/** Pauses between look-ups of a call that is not found. After the last one the call counts as never accepted. */
 const NOT_FOUND_RETRY_MS = [1, 5, 25, 100];
 
 /**
- * Looks up what a job is about. Redis may read a job a moment before the accept of its call, which is written on another
- * connection: longer when it has to be sent the script first.
+ * Looks up the call of a job. Redis may read a job a moment before the accept of its call, which is written on another
+ * connection, and later still if the script must be loaded first.
  */
 export async function lookUpAccepted<T>(
   look: () => Promise<T>,
@@ -29,10 +29,9 @@ export async function lookUpAccepted<T>(
 }
 
 /**
- * Claims the attempt that a job names. `dequeueClaim` is the claim that ran when the job was dequeued: then this costs
- * no round trip.
+ * Claims the attempt of a job. `dequeueClaim` is the claim that ran when the job was dequeued, which saves the round trip.
  *
- * @throws EventLogUnavailable while Redis is out of reach
+ * @throws EventLogUnavailable while Redis is unreachable
  */
 export async function claimAttempt(
   { callId, attempt }: CallJob,

@@ -1,17 +1,15 @@
 import type { CallErrorCode, JsonSchema, JsonValue, Result, RetryData, Violation } from '#contracts';
 import type { Applied, Rejection } from '#event-log';
 
-/**
- * Why an attempt was aborted. After `lease_lost` nothing more may be written about it: another worker owns the call.
- */
+/** Reason of an abort. After `lease_lost` nothing more may be written about the attempt: another worker owns the call. */
 export type AbortReason = 'run_timeout' | 'cancelled' | 'drained' | 'lease_lost';
 
 export interface Failure {
   readonly code: CallErrorCode;
-  /** For the model: no stack, no path of this machine. Cut to size only after its secrets are redacted. */
+  /** Text for the model, without stack or path of this machine. Cut to size only after its secrets are redacted. */
   readonly message: string;
   readonly retryable: boolean;
-  /** The next attempt begins no sooner. */
+  /** Earliest begin of the next attempt. */
   readonly retryAfterMs?: number;
   readonly errors?: readonly Violation[];
   readonly missingCapability?: 'sampling';
@@ -24,20 +22,20 @@ export interface Failure {
 /** A suspension whose sizes are checked. */
 export interface SuspensionRequest {
   readonly until: 'timer' | 'children' | 'input';
-  /** Absent for input without which the call ends. */
+  /** Absent if the call ends without the input. */
   readonly resumeInMs?: number;
-  /** Redacted and cut by `sanitize`. */
+  /** Prompt, redacted and cut by `sanitize`. */
   readonly prompt?: string;
   readonly inputSchema?: JsonSchema;
-  /** Redacted by `sanitize`. */
+  /** Request for a model's answer, redacted by `sanitize`. */
   readonly sampling?: JsonValue;
   readonly declinable?: true;
-  /** As JSON text. */
+  /** JSON text. */
   readonly state?: string;
 }
 
 /**
- * How the tool itself ended. `unresponsive`: it was aborted and did not end in its grace. `not_started`: the abort came
+ * Result of the tool's run. `unresponsive`: the tool was aborted and did not end in its grace. `not_started`: the abort came
  * first.
  */
 export type RunResult<Output = unknown> =
@@ -47,22 +45,22 @@ export type RunResult<Output = unknown> =
   | { readonly kind: 'unresponsive' }
   | { readonly kind: 'not_started' };
 
-/** The attempt is over and the call is not. */
+/** End of an attempt whose call continues. */
 export interface RetriedAttempt {
   readonly kind: 'retried';
   readonly data: RetryData;
   readonly nextAttempt: number;
-  /** Absent where only input, or the reconciler, brings it back. */
+  /** Absent if only input, or the reconciler, resumes the call. */
   readonly delayMs: number | undefined;
   readonly answer: Applied | Rejection;
 }
 
-/** What hooks said about a call that has run. */
+/** Feedback of hooks on a call that has run. */
 export interface HookFeedback {
-  /** For the model, below the tool's output. */
+  /** Text for the model, below the tool's output. */
   readonly text?: string;
-  /** The result counts as an error. */
+  /** True if the result counts as an error. */
   readonly denied: boolean;
-  /** For people: which hook did what. */
+  /** Actions of each hook, for people. */
   readonly runs: NonNullable<Result['details']>[string][];
 }

@@ -12,7 +12,7 @@ import {
 
 const RETRY_MS = 250;
 
-/** Redis is above maxmemory, or the tenant has no room: repeating would hold the slot until there is some. */
+/** Redis is above maxmemory, or the tenant at its limit. Not retried, since a retry would hold the slot. */
 export class StateNotStored extends Error {}
 
 /** Source and actor of every event that a worker writes. */
@@ -35,11 +35,11 @@ export class AttemptWriter {
     private readonly fence: number,
     private readonly origin: EventOrigin,
     private readonly onLeaseLost: () => void,
-    /** Of the last write. */
+    /** Sequence number of the last write. */
     private writeSeq = 0,
   ) {}
 
-  /** For watchers only: not awaited, and dropped when it cannot be written. */
+  /** Writes an update for watchers: not awaited, and dropped on failure. */
   update(data: UpdateData, updates: string): void {
     this.unawaited(this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }));
   }
@@ -48,26 +48,24 @@ export class AttemptWriter {
     this.unawaited(this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
-  /** For watchers, as `update`. Later events of the attempt follow it in the log. */
+  /** Writes a hook run, like `update`. Later events of the attempt follow it in the log. */
   hook(data: HookRunData): void {
     this.unawaited(this.log.hook({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
-  /** As `end`; `store` puts beside the log what the event refers to, and is repeated with it. */
+  /** Suspends the call, repeated like `end`; `store` stores the values that the event refers to, and is repeated with it. */
   suspend(data: RetryData | InputRequestedData, shutdown: ForcedShutdown, store: () => Promise<void>): Promise<Applied | Rejection> {
     const common = { callId: this.callId, guard: this.guard(), author: this.origin };
     const write = () => ('reason' in data ? this.log.suspend({ ...common, data }) : this.log.requestInput({ ...common, data }));
     return this.retryUntilAcknowledged(() => store().then(write), shutdown);
   }
 
-  /** As `end`. */
-  turn(data: TurnData, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+  /** Repeated like `end`. */ turn(data: TurnData, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
     const guard = this.guard();
     return this.retryUntilAcknowledged(() => this.log.turn({ callId: this.callId, guard, data, author: this.origin }), shutdown);
   }
 
-  /** As `end`. */
-  retry(data: RetryData, countsAsFailure: boolean, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+  /** Repeated like `end`. */ retry(data: RetryData, countsAsFailure: boolean, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
     const guard = this.guard();
     return this.retryUntilAcknowledged(
       () => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.origin }),
@@ -76,8 +74,8 @@ export class AttemptWriter {
   }
 
   /**
-   * Repeats the same write until Redis has answered: the fence keeps that safe, however long it takes. Rejects when
-   * a forced shutdown comes first. `sent` is called when it was written for the first time.
+   * Repeats the same write until Redis has answered, which the fence makes safe. Rejects if a forced shutdown comes first.
+   * `sent` is called after the first write.
    */
   end(data: EndData, shutdown: ForcedShutdown, sent?: () => void): Promise<Applied | Rejection> {
     const guard = this.guard();
@@ -124,7 +122,7 @@ export class AttemptWriter {
 function raceShutdown(shutdown: ForcedShutdown): { readonly promise: Promise<never>; close(): void } {
   let close = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
-    close = shutdown.on(() => reject(new Error('A forced shutdown came before the log acknowledged the event.')));
+    close = shutdown.on(() => reject(new Error('Forced shutdown before the log acknowledged the event.')));
   });
   promise.catch(() => {});
   return { promise, close };

@@ -12,20 +12,19 @@ import { commitSuspension } from './commit-suspension.js';
 export interface FinishedAttempt {
   readonly claimed: Claimed;
   readonly callId: string;
-  /** What the tool returned, when that counts. */
+  /** Result of the tool, if it counts. */
   readonly result?: Result;
-  /** The size of the tool's output, when the tool kept less. */
+  /** Size of the tool's whole output, if the tool returned less. */
   readonly seenBytes?: number | undefined;
-  /** As `ToolOutputObject` has it. */
+  /** See `ToolOutputObject`. */
   readonly readOn?: ((fromByte: number) => string) | undefined;
-  /** How the tool ended. */
   readonly how: Stopped['how'];
-  /** How long the call waits for input without which it ends. */
+  /** Longest wait for input without which the call ends. */
   readonly inputMs: number;
   /** Feedback of the hooks after the call. */
   readonly feedback?: HookFeedback;
   readonly runMs: number;
-  /** Of the programs that the tool ran; undefined where it ran none or it is not known. */
+  /** CPU time of the programs that the tool ran; undefined if there were none or it is unknown. */
   readonly cpuMs?: number | undefined;
 }
 
@@ -37,10 +36,9 @@ export type CommitResult =
 /**
  * Writes the decision about an attempt to the log.
  *
- * 1. a retry is one event; when a cancel came first, the call ends as cancelled instead
- * 2. for an end, values too large for an event are stored out of line first, so that End never refers to a missing
- * value
- * 3. End, repeated until Redis acknowledges it; `onEndSent` is called when it was sent for the first time
+ * 1. a retry is one event; after an earlier cancel the call ends as cancelled instead 2. for an end, values too large for an
+ * event are stored out of line first, so that End never refers to a missing value 3. End, repeated until Redis acknowledges it;
+ * `onEndSent` is called after it was sent for the first time
  */
 export async function commitAttempt(
   attempt: FinishedAttempt,
@@ -73,47 +71,47 @@ export async function commitAttempt(
   }
   const data = await endData(attempt, decision, new ResultStore(attempt.callId, blobs));
   const answer = await writer.end(data, shutdown, onEndSent);
-  // Not awaited: if this process dies first, the value expires.
+  // Deletion is not awaited: if this process dies first, the value expires.
   const { submitted } = attempt.claimed;
   if (submitted.argumentsRedacted && isApplied(answer)) void blobs.delete(attempt.callId, argumentRefs(submitted).secret).catch(() => {});
   if (isApplied(answer)) forgetSuspension(attempt, blobs);
   return { kind: 'ended', data, answer };
 }
 
-/** Deletes state and input of the suspension before this attempt. Not awaited, as with secret arguments. */
+/** Deletes state and input of the suspension before this attempt. Does not await, as with secret arguments. */
 function forgetSuspension({ callId, claimed: { resumed } }: FinishedAttempt, blobs: Pick<BlobStore, 'delete'>): void {
-  for (const kept of [resumed?.state, resumed?.input?.stored]) {
-    if (kept !== undefined) void blobs.delete(callId, suspensionBlob(kept)).catch(() => {});
+  for (const value of [resumed?.state, resumed?.input?.stored]) {
+    if (value !== undefined) void blobs.delete(callId, suspensionBlob(value)).catch(() => {});
   }
 }
 
-/** What the log refuses of a running call is refused because of a cancel. */
+/** Decision after the log rejected an event of a running call, whose only cause is a cancel. */
 function cancelledFirst({ how }: FinishedAttempt): AttemptDecision {
   return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how, tookMs: 0 } };
 }
 
 const NO_ROOM: Failure = {
   code: 'unavailable',
-  message: 'Redis has no room for what the suspended tool keeps (maxmemory, TENANT_CALL_BYTES). Call it again later.',
+  message: 'Redis has no room for the state of the suspended tool (maxmemory, TENANT_CALL_BYTES). Retry later.',
   retryable: true,
 };
 
 async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
   const { claimed, runMs, cpuMs, feedback } = attempt;
   const { failure } = decision;
-  const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
+  const fullResult = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
   const result =
-    given !== attempt.result && feedback === undefined
-      ? { result: given }
-      : await store.keep(withFeedback(given, feedback), claimed.meta.tool, {
+    fullResult !== attempt.result && feedback === undefined
+      ? { result: fullResult }
+      : await store.keep(withFeedback(fullResult, feedback), claimed.meta.tool, {
           modelBytes: claimed.submitted.resultBytes,
           remark: feedback?.text,
-          ...(given === attempt.result ? { seenBytes: attempt.seenBytes, readOn: attempt.readOn } : {}),
+          ...(fullResult === attempt.result ? { seenBytes: attempt.seenBytes, readOn: attempt.readOn } : {}),
           tailBytes: claimed.submitted.resultTailBytes,
         });
   return {
     outcome: decision.outcome,
-    ...successOf(decision.outcome, given, feedback),
+    ...successOf(decision.outcome, fullResult, feedback),
     ...(failure ? { error: callError(failure) } : {}),
     ...result,
     attempts: claimed.attempt,
@@ -124,13 +122,13 @@ async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { k
   };
 }
 
-function successOf(outcome: EndData['outcome'], given: Result, feedback: HookFeedback | undefined): Pick<EndData, 'isError' | 'note'> {
-  const isError = given.isError || feedback?.denied === true;
-  const note = outcome === 'completed' && isError ? noteOf(given, feedback) : undefined;
+function successOf(outcome: EndData['outcome'], fullResult: Result, feedback: HookFeedback | undefined): Pick<EndData, 'isError' | 'note'> {
+  const isError = fullResult.isError || feedback?.denied === true;
+  const note = outcome === 'completed' && isError ? noteOf(fullResult, feedback) : undefined;
   return { isError, ...(note === undefined ? {} : { note }) };
 }
 
-/** `details` list for people what the hooks did. A hook that denied makes any result an error. */
+/** Adds the actions of hooks to `details`, for people. A denial by a hook makes any result an error. */
 function withFeedback(result: Result, feedback: HookFeedback | undefined): Result {
   if (feedback === undefined) return result;
   return {

@@ -5,24 +5,27 @@ import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { RetriedAttempt, SuspensionRequest } from './attempt-result.js';
 import { StateNotStored, type AttemptWriter } from './attempt-writer.js';
 
-/** The End of a child wakes its parent. Should that be lost, the parent looks itself, less often the longer it takes: few looks, and never late by much. */
+/**
+ * Share of the time since the first start after which a parent checks its children, in case the wake-up by an End was lost:
+ * checks become rarer, and are never late by much.
+ */
 const LOOK_SHARE = 0.25;
 const LEAST_LOOK_MS = 15_000;
 const LONGEST_LOOK_MS = 600_000;
 
-/** A call may end a little after its time. */
+/** Time after its deadline in which a call may still end. */
 const SLACK_MS = 600_000;
 
 export interface SuspendedAttempt {
   readonly callId: string;
   readonly claimed: Claimed;
-  /** How long the call waits for input without which it ends. */
+  /** Longest wait for input without which the call ends. */
   readonly inputMs: number;
 }
 
 /**
- * Stores the state of the tool, then writes the event that suspends the call. Undefined when the log refused it: then a
- * cancel came first. @throws StateNotStored when Redis, or the tenant, has no room for the state
+ * Stores the state of the tool, then writes the event that suspends the call. Undefined if the log rejected it because of a
+ * cancel. @throws StateNotStored if Redis, or the tenant, has no room for the state
  */
 export async function commitSuspension(
   { callId, claimed, inputMs }: SuspendedAttempt,
@@ -62,9 +65,9 @@ function eventData(
   inputMs: number,
   state: SuspensionState | undefined,
 ): RetryData | InputRequestedData {
-  const kept = state === undefined ? {} : { state };
+  const stateMember = state === undefined ? {} : { state };
   if (until !== 'input')
-    return { reason: 'suspended', nextAttempt, delayMs: resumeInMs ?? 0, ...(until === 'children' ? { until } : {}), ...kept };
+    return { reason: 'suspended', nextAttempt, delayMs: resumeInMs ?? 0, ...(until === 'children' ? { until } : {}), ...stateMember };
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(inputSchema === undefined ? {} : { inputSchema }),
@@ -72,7 +75,7 @@ function eventData(
     ...(declinable === undefined ? {} : { declinable }),
     nextAttempt,
     ...(resumeInMs === undefined ? { expiresInMs: inputMs } : { resumeInMs }),
-    ...kept,
+    ...stateMember,
   };
 }
 
@@ -82,7 +85,7 @@ function stateOf({ state }: SuspensionRequest, attempt: number): { state?: Suspe
   return { bytes, state: { ref: suspensionRef(attempt), sha256: sha256Hex(bytes), bytes: bytes.byteLength } };
 }
 
-/** By attempt: the state of the suspension before is still there when the new one is refused. */
+/** Name by attempt, so that the previous state survives a rejected suspension. */
 function suspensionRef(attempt: number): SuspensionRef {
   return `suspension.${attempt}`;
 }

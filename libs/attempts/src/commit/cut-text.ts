@@ -9,9 +9,8 @@ export function cutUtf8(text: string, limitBytes: number): string {
 }
 
 /**
- * Beginning and end of a text of more than `limitBytes` bytes of UTF-8, together at most that many: `tailBytes` for the
- * end, the rest for the beginning. Both are cut at a line border where one is in the half next to the cut, else between
- * characters.
+ * Beginning and end of a text of more than `limitBytes` bytes of UTF-8, together at most that many: `tailBytes` for the end,
+ * the rest for the beginning. Both are cut at a line border if one is in the half next to the cut, else between characters.
  */
 export function keepEnds(text: string, limitBytes: number, tailBytes: number): { readonly head: string; readonly tail: string } {
   const forTail = Math.min(tailBytes, limitBytes);

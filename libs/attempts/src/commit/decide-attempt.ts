@@ -4,7 +4,7 @@ import type { AbortReason, Failure, RunResult, SuspensionRequest } from './attem
 
 export interface AttemptFacts {
   readonly run: RunResult;
-  /** Set when the attempt was aborted. `tookMs`: from the abort until the tool ended. */
+  /** Set if the attempt was aborted. `tookMs`: from the abort until the tool ended. */
   readonly aborted?: { readonly reason: AbortReason; readonly tookMs: number };
   readonly effect: ToolEffect;
   /** Failed attempts before this one. */
@@ -17,7 +17,7 @@ export interface AttemptFacts {
   readonly runLimitMs: number;
 }
 
-/** What to write about an attempt. `nothing`: another worker owns the call. */
+/** Decision about an attempt. `nothing`: another worker owns the call. */
 export type AttemptDecision =
   | { readonly kind: 'end'; readonly outcome: CallOutcome; readonly failure?: Failure; readonly stopped?: Stopped }
   | {
@@ -61,7 +61,7 @@ function timedOut(facts: AttemptFacts, tookMs: number, random: () => number): At
   const failure: Failure = {
     code: 'run_timeout',
     message: `The call timed out after ${facts.runLimitMs.toLocaleString('en-US')} ms and was stopped.`,
-    // A tool may know that another attempt takes as long.
+    // The tool may exclude another attempt that would take as long.
     retryable: facts.run.kind !== 'failure' || facts.run.failure.code !== 'run_timeout' || facts.run.failure.retryable,
   };
   return retryOr(facts, 'run_timeout', failure, random, {
@@ -89,7 +89,7 @@ function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, ran
     : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
 }
 
-/** The code that a tool throws when it ended because of the abort. */
+/** Code that a tool throws on an abort. */
 const ABORT_CODES: Readonly<Record<AbortReason, Failure['code']>> = {
   run_timeout: 'run_timeout',
   cancelled: 'cancelled',
@@ -97,7 +97,7 @@ const ABORT_CODES: Readonly<Record<AbortReason, Failure['code']>> = {
   lease_lost: 'worker_lost',
 };
 
-/** How the tool ended, as far as known. `reason`: why it was aborted, if it was. An unresponsive tool may still run. */
+/** Way in which the tool ended, as far as known. `reason`: that of an abort, if any. An unresponsive tool may still run. */
 export function howEnded(run: RunResult, reason: AbortReason | undefined): Stopped['how'] {
   switch (run.kind) {
     case 'output':

@@ -1,8 +1,8 @@
-/** Fields that hold the message of an error, the most telling first: RFC 9457, RFC 6749, JSON:API, and what frameworks write. */
+/** Fields with the message of an error, most specific first: RFC 9457, RFC 6749, JSON:API, and those of frameworks. */
 const FIELDS = ['message', 'detail', 'error_description', 'error', 'title', 'msg', 'errors'];
 const DEEPEST = 4;
 
-/** The message of an error in JSON, such as `{"error":{"message":"no such pet"}}`; undefined where no field holds one. */
+/** The message of an error in JSON, such as `{"error":{"message":"no such pet"}}`; undefined if no field has one. */
 export function errorMessage(value: unknown, depth = 0): string | undefined {
   if (depth > 0 && typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return undefined;
@@ -14,7 +14,7 @@ export function errorMessage(value: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-/** The same of a text, where it is JSON. */
+/** Message of an error in a JSON text; undefined for any other text. */
 export function errorMessageIn(text: string): string | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {

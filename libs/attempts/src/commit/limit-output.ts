@@ -3,23 +3,23 @@ import { cutUtf8, keepEnds } from './cut-text.js';
 
 export interface LimitedOutput {
   readonly content: readonly Content[];
-  /** There when something was cut: all text of the output, as it was. */
+  /** The full text of the output; present if it was cut. */
   readonly whole?: { readonly text: string; readonly bytes: number };
 }
 
 export interface OutputCut {
-  /** The size of the whole output, where the content is only a part of it. */
+  /** Size of the whole output, if the content is only a part of it. */
   readonly seenBytes?: number | undefined;
-  /** Keeps beginning and end of each text. `readOn`: how the model reads on from a byte of the whole. */
+  /** Keeps beginning and end of each text. `readOn`: advice to the model how to continue from a byte of the whole. */
   readonly ends?: { readonly tailBytes: number; readonly readOn: (fromByte: number) => string } | undefined;
 }
 
 /**
- * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
- * `[output truncated — original size: N bytes]`. All text items count together, JSON items by their JSON text and
- * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the same
- * content is returned. With `ends`, texts are parts of one text (`joinTexts`) and share the room; a notice of what is left out
- * stands between beginning and end of each that does not fit.
+ * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by `[output truncated — original
+ * size: N bytes]`. All text items count together, JSON items by their JSON text and embedded resources by their text; images,
+ * audio, links and binary resources stay as they are. Below the limit the same content is returned. With `ends`, texts are
+ * parts of one text (`joinTexts`) and share the room; a part that does not fit has a notice of the omission between beginning
+ * and end.
  */
 export function limitOutput(content: readonly Content[], limitBytes: number, { seenBytes, ends }: OutputCut = {}): LimitedOutput {
   if (ends !== undefined && content.some(isText)) return limitParts(content, limitBytes, ends, seenBytes);
@@ -28,28 +28,28 @@ export function limitOutput(content: readonly Content[], limitBytes: number, { s
   if (bytes <= limitBytes) return { content };
   const whole = { text: texts.join(''), bytes };
 
-  const kept: Content[] = [];
+  const shortened: Content[] = [];
   let left = limitBytes;
   let cut = false;
   for (const [index, item] of content.entries()) {
     const text = texts[index] ?? '';
     const size = Buffer.byteLength(text);
-    if (!isText(item)) kept.push(item);
+    if (!isText(item)) shortened.push(item);
     else if (!cut && size <= left) {
-      kept.push(item);
+      shortened.push(item);
       left -= size;
     } else if (!cut) {
-      kept.push(withText(item, `${cutUtf8(text, left)}${truncationNotice(seenBytes ?? bytes)}`));
+      shortened.push(withText(item, `${cutUtf8(text, left)}${truncationNotice(seenBytes ?? bytes)}`));
       cut = true;
     }
   }
-  return { content: kept, whole };
+  return { content: shortened, whole };
 }
 
-/** Notices of more would be longer than the room that they share. */
+/** Most parts with a notice of their own: more notices would exceed the shared room. */
 const MOST_PARTS = 8;
 
-/** One text item in place of all, each on lines of its own. */
+/** Joins all text items into one, by line feeds. */
 export function joinTexts(content: readonly Content[]): readonly Content[] {
   const texts = content.filter(isText);
   const [first] = texts;
@@ -73,7 +73,7 @@ function limitParts(
   return { content: joined.map((item) => (isText(item) ? withText(item, shown) : item)), whole: { text, bytes } };
 }
 
-/** Output that was not kept counts with the largest part, which it is from. */
+/** Cuts the parts. Output that the tool did not return counts with the largest part. */
 function withoutMiddles(
   parts: readonly string[],
   limitBytes: number,
@@ -99,7 +99,7 @@ function withoutMiddles(
   return shown.join('');
 }
 
-/** Room for each part: what small ones leave is for the others. */
+/** Room for each part; the unused room of small parts goes to the others. */
 function shareRoom(sizes: readonly number[], room: number): number[] {
   const rooms = sizes.map(() => 0);
   let left = room;
@@ -124,7 +124,7 @@ function withText(item: Content, text: string): Content {
   return item.type === 'resource' ? { ...item, resource: { ...item.resource, text } } : { type: 'text', text };
 }
 
-/** What of an item is text for a model; empty for images, audio, links and binary resources. */
+/** Text of an item for a model; empty for images, audio, links and binary resources. */
 export function modelText(item: Content): string {
   switch (item.type) {
     case 'text':

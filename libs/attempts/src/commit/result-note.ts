@@ -7,25 +7,26 @@ import { errorMessage, errorMessageIn } from './error-message.js';
 const NOTE_CHARS = 200;
 
 /**
- * Why a result is an error, in a line: how the program ended and its last words (`exit 2 · missing semicolon`, `signal
- * SIGSEGV`), what a hook had against it, the status and message of an HTTP answer (`404: no such pet`), the message of
- * an error in JSON, or the first line of its text. At most 200 characters; undefined for a result without text. The mark of content from outside is no part.
+ * Reason why a result is an error, in a line: exit of the program and its last error line (`exit 2 · missing semicolon`,
+ * `signal SIGSEGV`), objection of a hook, status and message of an HTTP answer (`404: no such pet`), message of an error in
+ * JSON, or first line of the text. At most 200 characters, without the mark of external content; undefined for a result without
+ * text.
  */
 export function noteOf(result: Result, feedback?: HookFeedback): string | undefined {
   if (!result.isError) return firstLine(feedback?.text?.split('\n').slice(1).join('\n'));
   const { exitCode, signal, status, errorLine } = result.details ?? {};
-  const said = typeof errorLine === 'string' && errorLine.trim() !== '' ? `${NOTE_SEPARATOR}${errorLine.trim()}` : '';
-  if (typeof signal === 'string') return firstLine(`signal ${signal}${said}`);
-  if (typeof exitCode === 'number' && exitCode !== 0) return firstLine(`exit ${exitCode}${said}`);
+  const errorSuffix = typeof errorLine === 'string' && errorLine.trim() !== '' ? `${NOTE_SEPARATOR}${errorLine.trim()}` : '';
+  if (typeof signal === 'string') return firstLine(`signal ${signal}${errorSuffix}`);
+  if (typeof exitCode === 'number' && exitCode !== 0) return firstLine(`exit ${exitCode}${errorSuffix}`);
   const text = textOf(result);
   if (typeof status === 'number') return firstLine(statusNote(status, text, result.structuredContent));
   return firstLine(errorMessageIn(text) ?? text);
 }
 
-/** An answer of an HTTP API: its body is below the first empty line of the text. */
+/** Note of an HTTP answer, whose body is below the first empty line of the text. */
 function statusNote(status: number, text: string, structured: Result['structuredContent']): string {
   const body = /\n\n(?:Response Body:\n)?([^]*)/.exec(text)?.[1] ?? '';
-  // A page for browsers begins with markup.
+  // Markup means a page for browsers, which has no message.
   const line = body.trimStart().startsWith('<') ? '' : body;
   const message = (errorMessage(structured) ?? errorMessageIn(body) ?? line).trim();
   return message === '' ? `${status} ${STATUS_CODES[status] ?? ''}` : `${status}: ${message}`;

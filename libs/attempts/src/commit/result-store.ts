@@ -8,16 +8,16 @@ import { joinTexts, limitOutput, type OutputCut } from './limit-output.js';
 /** A result above this many bytes of JSON is stored out of line. */
 export const INLINE_BYTES = 6_144;
 const PREVIEW_BYTES = 1_024;
-/** Text that fits into an event in any escaping. */
+/** Bytes of text that fit into an event in any escaping. */
 const LAST_RESORT_BYTES = 1_000;
 
 export interface KeepOptions {
   readonly modelBytes?: number | undefined;
   readonly remark?: string | undefined;
   readonly seenBytes?: number | undefined;
-  /** As `ToolOutputObject` has it. */
+  /** See `ToolOutputObject`. */
   readonly readOn?: ((fromByte: number) => string) | undefined;
-  /** How much of the text is its end, where beginning and end are kept. Default: most of it for an error, else a quarter. */
+  /** Bytes of the end, if beginning and end are kept. Default: three quarters for an error, else a quarter. */
   readonly tailBytes?: number | undefined;
 }
 
@@ -31,23 +31,22 @@ export class ResultStore {
   ) {}
 
   /**
-   * `seenBytes`: so much text there was, where the result holds less. `remark` comes below the output and is never cut
-   * off by it; it takes half of the room at most. The values are stored before the answer comes, so that End never
-   * points at nothing. When they cannot be stored (too large, no room), the answer holds what fits into End, marked as
-   * truncated.
+   * Stores a large result. `seenBytes`: size of the whole text, if the result has less. `remark` is appended to the output,
+   * with at most half of the room. Values are stored before the answer, so that End never refers to a missing one. If storing
+   * fails (too large, no room), the answer has as much as fits into End, marked as truncated.
    */
   async keep(
-    given: Result,
+    toolResult: Result,
     tool: string,
     { modelBytes = LIMITS.modelOutputBytes, remark, ...options }: KeepOptions = {},
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
-    const result = options.readOn === undefined ? given : { ...given, content: [...joinTexts(given.content)] };
-    // The text that the model gets is a part of the JSON: where all of that fits, there is nothing to cut.
-    if (remark === undefined && fits(JSON.stringify(result), Math.min(modelBytes, INLINE_BYTES))) return { result };
+    const result = options.readOn === undefined ? toolResult : { ...toolResult, content: [...joinTexts(toolResult.content)] };
+    // The text for the model is a part of the JSON: if all of that fits, no cut is needed.
+    if (remark === undefined && isWithin(JSON.stringify(result), Math.min(modelBytes, INLINE_BYTES))) return { result };
     const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
     const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     const cut = cutOf(result, room, options);
-    const limited = limitOutput(given.content, room, cut);
+    const limited = limitOutput(toolResult.content, room, cut);
     if (!limited.whole)
       return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] }, options);
     telemetry.outputTruncated.emit({ tool });
@@ -60,15 +59,15 @@ export class ResultStore {
 
   private async inlineOrBeside(result: Result, options: KeepOptions): Promise<Pick<EndData, 'result' | 'resultRef'>> {
     const text = JSON.stringify(result);
-    if (fits(text, INLINE_BYTES)) return { result };
+    if (isWithin(text, INLINE_BYTES)) return { result };
     const resultRef = await this.put('result', text);
-    return resultRef ? { resultRef } : { result: this.whatFits(result, options) };
+    return resultRef ? { resultRef } : { result: this.truncatedInline(result, options) };
   }
 
   private async put(ref: 'result' | 'output', text: string): Promise<ClaimCheck | undefined> {
     const bytes = Buffer.from(text);
     try {
-      // A value above 8 MiB is refused here, too.
+      // Values above 8 MiB are rejected here, too.
       await this.blobs.put(this.callId, ref, bytes);
     } catch {
       return undefined;
@@ -76,7 +75,7 @@ export class ResultStore {
     return { ref, sha256: sha256Hex(bytes), bytes: bytes.byteLength, preview: cutUtf8(text, PREVIEW_BYTES) };
   }
 
-  private whatFits(result: Result, options: KeepOptions): Result {
+  private truncatedInline(result: Result, options: KeepOptions): Result {
     const texts = result.content.filter((item) => item.type === 'text' || item.type === 'json');
     const { content, whole } = limitOutput(texts, LAST_RESORT_BYTES, cutOf(result, LAST_RESORT_BYTES, options));
     const originalBytes = result.truncated?.originalBytes ?? whole?.bytes ?? Buffer.byteLength(JSON.stringify(result));
@@ -88,12 +87,12 @@ export class ResultStore {
   }
 }
 
-/** The cut of a text of more than `limitBytes`. */
+/** Cut of a text of more than `limitBytes`. */
 function cutOf({ isError }: Result, limitBytes: number, { seenBytes, readOn, tailBytes }: KeepOptions): OutputCut {
   if (readOn === undefined) return { seenBytes };
   return { seenBytes, ends: { tailBytes: tailBytes ?? Math.floor(limitBytes * (isError ? 0.75 : 0.25)), readOn } };
 }
 
-function fits(text: string, bytes: number): boolean {
+function isWithin(text: string, bytes: number): boolean {
   return text.length <= bytes && Buffer.byteLength(text) <= bytes;
 }

@@ -6,8 +6,8 @@ import { RenewalLoop } from './renewal-loop.js';
 import { LeaseThreadData } from './lease-renewer.js';
 
 /**
- * Entry of the renewing thread. It has its own event loop and its own connection: neither a tool that blocks its thread
- * nor a connection full of updates delays a renewal. Ends at a message of the parent.
+ * Entry of the renewing thread. Its own event loop and connection keep renewals independent of tools that block their thread
+ * and of connections full of updates. Ends at a message of the parent.
  */
 const data = LeaseThreadData.parse(workerData);
 const port = parentPort;

@@ -7,7 +7,7 @@ import { RenewalLoop } from './renewal-loop.js';
 type Renew = EventLogWriter['renew'];
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-/** The renewer over a log whose answers the test decides, by clocks that the test moves. */
+/** Renewer over a fake log and clocks that the test controls. */
 function renewer(renew: Renew, leaseMs = 900, slots = 8) {
   const heard: string[] = [];
   const leases = new LeaseRenewer(
@@ -94,7 +94,7 @@ describe('LeaseRenewer', () => {
     const { hold } = start(async () => ({ code: 'OK', cancelRequested: false }), 60_000, 4);
     for (let round = 0; round < 100; round++) {
       const releases = [1, 2, 3, 4].map((fence) => hold(CALL, fence));
-      expect(() => hold(CALL, 5)).toThrow('No room for another lease: 4 are held.');
+      expect(() => hold(CALL, 5)).toThrow('Lease table is full: all 4 slots are held.');
       for (const release of releases) release();
     }
   });

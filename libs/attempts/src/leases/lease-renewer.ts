@@ -4,7 +4,7 @@ import { SwapRemoveList } from '../swap-remove-list.js';
 import { type HeldLease, LeaseTable } from './lease-table.js';
 import type { LeaseEvent } from './renewal-loop.js';
 
-/** The data that the renewing thread is started with. */
+/** Start data of the renewing thread. */
 export const LeaseThreadData = z.object({
   redisUrl: z.string(),
   partitions: z.number(),
@@ -19,11 +19,11 @@ export interface LeaseListener {
   cancelRequested(): void;
 }
 
-/** Runs a renewal loop over the table until closed. Calls `failed` when the loop ended by itself. */
+/** Runs a renewal loop over the table until closed. Calls `failed` if the loop ends by itself. */
 export type StartRenewal = (table: LeaseTable, notify: (event: LeaseEvent) => void, failed: (error: Error) => void) => Renewal;
 
 export interface Renewal {
-  /** Whether its connection to Redis is up. Left out where it has no connection of its own. */
+  /** State of its own connection to Redis; absent without one. */
   readonly connected?: boolean;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export class LeaseRenewer {
     this.renewal = this.startRenewal();
   }
 
-  /** Whether renewals run and reach Redis. */
+  /** True while renewals run and reach Redis. */
   get alive(): boolean {
     return this.healthy && !this.closed && this.renewal.connected !== false;
   }
@@ -100,7 +100,7 @@ export class LeaseRenewer {
   }
 }
 
-/** The renewal loop in a thread of its own. `onDiskFault` is as that of `EventLog`. */
+/** Starts the renewal loop in a thread of its own. `onDiskFault`: see `EventLog`. */
 export function renewInThread(
   data: Omit<LeaseThreadData, 'memory'>,
   onDiskFault: (refusal: string | undefined) => void = () => {},

@@ -16,10 +16,10 @@ export function monotonicNow(): number {
 }
 
 /**
- * The leases that this process holds, in memory shared by the thread that runs tools and the thread that renews. A
- * lease is visible to the renewing thread at once, also when the tool blocks its thread in the same tick. Messages in a
- * batch a tick would come too late then, and cost 28 to 33 ms CPU for 1,000 calls instead of 14 to 19 (decisions/0001).
- * Only the owner thread takes and releases. The state of a slot is its generation while held, 0 while free.
+ * Leases of this process, in memory shared by the thread that runs tools and the thread that renews. A lease is visible to the
+ * renewing thread at once, even if the tool blocks its thread in the same tick. Messages in a batch a tick would come too late
+ * then, and cost 28 to 33 ms CPU for 1,000 calls instead of 14 to 19 (decisions/0001). Only the owner thread takes and
+ * releases. The state of a slot is its generation while held, 0 while free.
  */
 export class LeaseTable {
   private readonly free: number[] = [];
@@ -43,10 +43,10 @@ export class LeaseTable {
     return this.memory.byteLength / SLOT_BYTES;
   }
 
-  /** Owner thread only. Throws when every slot is held or the id is longer than a call id may be. */
+  /** Takes a slot. Owner thread only. Throws if every slot is held or the id exceeds the length of a call id. */
   take(callId: string, fence: number): HeldLease {
     const slot = this.free.pop();
-    if (slot === undefined) throw new Error(`No room for another lease: ${this.slots} are held.`);
+    if (slot === undefined) throw new Error(`Lease table is full: all ${this.slots} slots are held.`);
     const id = Buffer.from(callId, 'latin1');
     if (id.length > ID_BYTES) throw new Error(`A call id has at most ${ID_BYTES} characters; got ${id.length}.`);
     this.generation = this.generation >= 0x7fff_fffe ? 1 : this.generation + 1;
@@ -58,7 +58,7 @@ export class LeaseTable {
     return { slot, generation: this.generation, callId, fence };
   }
 
-  /** Owner thread only. Releasing twice does nothing. */
+  /** Frees the slot. Owner thread only. Idempotent. */
   release(lease: HeldLease): void {
     if (Atomics.compareExchange(this.ints, this.state(lease.slot), lease.generation, 0) === lease.generation) this.free.push(lease.slot);
   }
@@ -87,7 +87,7 @@ export class LeaseTable {
     return leases;
   }
 
-  /** Renewing thread only. `at` is when the renewal was sent: Redis counts the new lease from then or later. */
+  /** Records a renewal. Renewing thread only. `at`: time of sending, from which, or later, Redis counts the new lease. */
   renewed(lease: Pick<HeldLease, 'slot' | 'generation'>, at: number): void {
     if (this.isHeld(lease)) this.floats[(lease.slot * SLOT_BYTES) / 8 + 2] = at;
   }

@@ -8,14 +8,14 @@ export interface LeaseEvent {
   readonly kind: 'lost' | 'cancel';
 }
 
-/** A lease is renewed every third of its length. When two thirds pass without a renewal, it counts as lost. */
+/** Share of its length after which a lease is renewed, and after which, without a renewal, it counts as lost. */
 const RENEW_AFTER = 1 / 3;
 const LOST_AFTER = 2 / 3;
 const CHECKS_PER_LEASE = 12;
 
 /**
- * Renews every lease of the table that is due; those of one check go to Redis in one script run. Runs in a thread of
- * its own, so that no tool delays it. Events may repeat, and may come after a lease was released.
+ * Renews every due lease of the table; leases of one check go to Redis in one script run. Runs in a thread of its own, so that
+ * no tool delays it. Events may repeat, and may come after a lease was released.
  */
 export class RenewalLoop {
   private readonly inFlight = new Set<number>();
@@ -55,7 +55,7 @@ export class RenewalLoop {
         if (answer.cancelRequested) this.notify({ slot, generation, kind: 'cancel' });
       }
     } catch {
-      // Redis is out of reach: the next check tries again, until two thirds of the lease are over.
+      // Redis is unreachable: the next check retries, until two thirds of the lease are over.
     } finally {
       this.inFlight.delete(generation);
     }

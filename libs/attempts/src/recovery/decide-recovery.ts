@@ -3,7 +3,7 @@ import { DEADLINE_SLACK_MS, type CallSnapshot } from '#event-log';
 import { CANCELLED, OUTCOME_UNKNOWN } from '../commit/decide-attempt.js';
 import type { Failure } from '../commit/attempt-result.js';
 
-/** A live worker ends a cancelled call itself. The reconciler ends it this long after the grace of the cancel. */
+/** Time after the grace of a cancel at which the reconciler ends a call that its worker should have ended. */
 const WORKER_GRACE_MS = 1_500;
 
 export type RecoveryAction =
@@ -12,7 +12,7 @@ export type RecoveryAction =
       readonly kind: 'end';
       readonly outcome: CallOutcome;
       readonly failure: Failure;
-      /** Of a cancel, `tookMs` counts from the end of its grace. */
+      /** After a cancel, `tookMs` counts from the end of its grace. */
       readonly stopped?: Stopped;
       readonly leaseExpired: boolean;
     }
@@ -23,8 +23,8 @@ const NONE: RecoveryAction = { kind: 'none' };
 const WORKER_LOST: Failure = { code: 'worker_lost', message: 'The worker that ran the call was lost.', retryable: true };
 
 /**
- * What to do about a call whose timer is due. Pure: `now` is Redis time, `dueAt` the score of the timer. The log checks
- * every action again, so acting on an old snapshot does no harm.
+ * Decides the action for a call whose timer is due. Pure: `now` is Redis time, `dueAt` the score of the timer. The log checks
+ * every action again, so an old snapshot is safe.
  */
 export function decideRecovery(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {
   switch (head.status) {

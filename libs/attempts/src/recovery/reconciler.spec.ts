@@ -12,7 +12,7 @@ import { SweeperLock } from './sweeper-lock.js';
 
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
-/** A queue that the test looks into and may empty. */
+/** Queue whose jobs the test may read and delete. */
 class ListQueue implements Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'> {
   jobs = new Map<string, CallJob>();
   added = 0;
@@ -145,7 +145,7 @@ describe('Reconciler', () => {
     expect(await end(last)).toMatchObject({ outcome: 'failed', error: { code: 'worker_lost' }, attempts: 1 });
     expect(await end(risky)).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown' } });
     expect(await parts.types(safe)).toEqual(['call.submitted', 'call.start', 'call.retry']);
-    // The worker that was lost comes back: it is too late.
+    // The lost worker returns too late.
     expect(
       await parts.log.end({
         callId: safe,

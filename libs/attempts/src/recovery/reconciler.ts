@@ -23,15 +23,15 @@ import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
 const DUE_PER_PARTITION = 100;
-/** A call that fails again is logged again after so long. */
+/** Time until a call that keeps failing is logged again. */
 const WARN_AGAIN_MS = 600_000;
-/** More than a sweep looks at, so that one sweep does not forget the calls of another. */
+/** Most recorded failing calls: more than one sweep reads, so that sweeps do not evict each other's. */
 const MAX_FAILING = 10_000;
-/** Due calls more of each partition, at most, where some fail. */
+/** Most additional calls of each partition in a sweep while some fail. */
 const MOST_MORE = 100;
 const LOST_QUEUE_CHECK_MS = 2_000;
 const REDISPATCH_BATCH = 500;
-/** After a reconnect, workers get this long to renew leases and to write what they finished meanwhile. */
+/** Time after a reconnect for workers to renew leases and write the ends of finished calls. */
 const RECONNECT_GRACE_MS = 2_000;
 
 /** The part of pino's logger that recovery uses. */
@@ -49,20 +49,20 @@ export interface ReconcilerDeps {
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
   readonly lock: Pick<SweeperLock, 'tryAcquire' | 'release'>;
   readonly logger: RecoveryLog;
-  /** Called after each sweep, with the error of one that failed. It is repeated twice a second. */
+  /** Called after each sweep, with its error if it failed. A failed sweep is repeated twice a second. */
   readonly onSweep: (error?: Error) => void;
   readonly tracing?: Tracing | undefined;
 }
 
 /**
- * Recovers calls whose timer is due. Every call that has not ended has a timer in the log. Runs in every worker. Two
- * reconcilers, or a late one, do no harm: the log checks each action by the fence and the timer.
+ * Recovers calls whose timer is due; every open call has a timer in the log. Runs in every worker. Concurrent or late
+ * reconcilers are safe: the log checks each action by the fence and the timer.
  */
 export class Reconciler {
   private readonly origin: EventOrigin;
   private readonly blobs: BlobStore;
   private readonly backoff = new RedispatchBackoff();
-  /** Calls that could not be recovered, and of which the log was warned. */
+  /** Calls that could not be recovered and were logged. */
   private readonly failing = new LRUCache<string, true>({ max: MAX_FAILING, ttl: WARN_AGAIN_MS, noUpdateTTL: true });
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
@@ -92,7 +92,7 @@ export class Reconciler {
     await this.deps.lock.release();
   }
 
-  /** Handles everything that is due, whether or not this worker holds the lock. Rejects when Redis is out of reach. */
+  /** Handles every due call, regardless of the sweeper lock. Rejects while Redis is unreachable. */
   async sweep(): Promise<void> {
     const now = await this.deps.store.now();
     const partitions = partitionNames(this.deps.partitions);
@@ -100,7 +100,7 @@ export class Reconciler {
     if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
   }
 
-  /** Sweeps never overlap. */
+  /** Runs a sweep unless one is running. */
   private async tick(): Promise<void> {
     if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.resumeAt) return;
     this.sweeping = this.sweepIfLocked();
@@ -119,12 +119,12 @@ export class Reconciler {
   }
 
   private async sweepPartitions(partitions: readonly string[], now: number): Promise<void> {
-    // Calls that fail in each sweep are the first in each list: with more room, those behind them get their turn.
+    // Calls that fail in each sweep are first in each list: a larger limit lets later calls be recovered.
     const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + Math.min(this.failing.size, MOST_MORE));
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
-  /** A failure of one call does not stop the others. */
+  /** Recovers one call. A failure does not stop the others. */
   private async tryRecover(callId: string, dueAt: number, now: number): Promise<void> {
     try {
       await this.recover(callId, dueAt, now);
@@ -217,9 +217,7 @@ export class Reconciler {
     if (isApplied(answer) && leaseExpired) telemetry.leaseExpired.emit({ tool: head.meta.tool });
   }
 
-  /**
-   * A queue with fewer jobs than waiting calls has lost some. They are added again at once, a bounded number at a time.
-   */
+  /** Adds jobs again, a bounded number at a time, to queues with fewer jobs than waiting calls, which have lost some. */
   private async requeueLostJobs(): Promise<void> {
     this.lostJobsCheckedAt = performance.now();
     const counts = this.backoff.counts();

@@ -2,7 +2,7 @@ import type { CallJob, Priority } from '#contracts';
 import { backoffMs } from '#timing';
 
 const DELAYS = { firstMs: 2_000, maxMs: 600_000 };
-/** Beyond it the oldest entries are dropped. Their timers dispatch them, at the latest after the longest delay. */
+/** Most entries; beyond it the oldest are dropped. Their timers dispatch them, at the latest after the longest delay. */
 const CAPACITY = 100_000;
 
 export interface DeferredDispatch {
@@ -14,16 +14,16 @@ export interface DeferredDispatch {
 }
 
 /**
- * Queued calls that were dispatched again: how far to move their timers next time, and which calls to dispatch at once
- * when a queue lost its jobs. Only an optimisation, so it lives in memory.
+ * Queued calls that were dispatched again: the next delay of their timers, and the calls to dispatch at once if a queue lost
+ * its jobs. An optimisation, therefore only in memory.
  */
 export class RedispatchBackoff {
   private readonly byCall = new Map<string, DeferredDispatch>();
 
-  /** Counts one more dispatch. Returns the delay until the next: 2 s, 4 s, 8 s … 10 min. */
+  /** Counts a dispatch. Returns the delay until the next: 2 s, 4 s, 8 s … 10 min. */
   defer(queue: string, job: CallJob, priority: Priority, tenantId: string): number {
-    const known = this.byCall.get(job.callId);
-    const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
+    const entry = this.byCall.get(job.callId);
+    const times = entry && entry.job.attempt === job.attempt ? entry.times + 1 : 0;
     this.byCall.delete(job.callId);
     this.byCall.set(job.callId, { queue, job, priority, tenantId, times });
     if (this.byCall.size > CAPACITY) this.forget(this.byCall.keys().next().value ?? '');
@@ -38,7 +38,7 @@ export class RedispatchBackoff {
     return [...this.byCall.values()].filter((deferred) => deferred.queue === queue);
   }
 
-  /** The number of entries by queue. */
+  /** Number of entries by queue. */
   counts(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { queue } of this.byCall.values()) counts.set(queue, (counts.get(queue) ?? 0) + 1);

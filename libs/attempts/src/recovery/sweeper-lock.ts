@@ -1,9 +1,6 @@
 import { keys, type RedisConnection } from '#redis';
 
-/**
- * Lets one of all workers do the sweeps. It only saves work: two sweepers do no harm, and a lost one is replaced when
- * its lock expires.
- */
+/** Elects one worker for the sweeps. Only saves work: two sweepers are safe, and a lost one is replaced when its lock expires. */
 export class SweeperLock {
   constructor(
     private readonly redis: RedisConnection,
@@ -11,10 +8,10 @@ export class SweeperLock {
     private readonly ttlMs: number,
   ) {}
 
-  /** Whether this worker sweeps now. Rejects when Redis is out of reach. */
+  /** True if this worker sweeps now. Rejects while Redis is unreachable. */
   async tryAcquire(): Promise<boolean> {
-    const taken = await this.redis.set(keys.sweeperLock(), this.workerId, 'PX', this.ttlMs, 'NX');
-    if (taken === 'OK') return true;
+    const reply = await this.redis.set(keys.sweeperLock(), this.workerId, 'PX', this.ttlMs, 'NX');
+    if (reply === 'OK') return true;
     if ((await this.redis.get(keys.sweeperLock())) !== this.workerId) return false;
     return (await this.redis.pexpire(keys.sweeperLock(), this.ttlMs)) === 1;
   }

@@ -3,8 +3,8 @@ import type { Tracing } from '#observability';
 import type { RecoveryAction } from './decide-recovery.js';
 
 /**
- * Records the span of a call or attempt that ended without a worker. For a call that never started it covers the wait;
- * of a lost attempt only the moment of recovery is known.
+ * Records the span of a call or attempt that ended without a worker. The span covers the wait of a call that never started, and
+ * only the moment of recovery of a lost attempt.
  */
 export function traceReconciled(
   tracing: Tracing,

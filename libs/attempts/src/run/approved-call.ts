@@ -3,10 +3,10 @@ import { approvalDigest, capabilityProfileOf } from '#policy';
 import { ToolError } from '#tool-sdk';
 
 /**
- * Checks that a person approved exactly what runs: this version of the tool with these arguments, to the byte. Does
- * nothing for a call that needed no approval.
+ * Checks that a person approved exactly this version of the tool with these arguments, to the byte. No effect for a call that
+ * needed no approval.
  *
- * @throws ToolError when the approval does not cover them
+ * @throws ToolError if the approval does not cover them
  */
 export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, submitted: SubmittedData, args: unknown): void {
   if (submitted.decision.effect !== 'ask') return;
@@ -17,9 +17,9 @@ export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, s
 }
 
 /**
- * Checks that the tool may do no more than what the gateway evaluated.
+ * Checks that the tool has no more capabilities than the gateway evaluated.
  *
- * @throws ToolError when its tier or capability profile in this worker differs from that in the gateway; names both
+ * @throws ToolError if its tier or capability profile in this worker differs from that in the gateway; names both
  */
 export function assertCapabilities(
   { name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>,

@@ -11,30 +11,30 @@ import type { RedactionSettingsService } from './redaction-settings.service.js';
 import type { Clock } from '../clock.js';
 import type { InFlightAttempts } from './in-flight-attempts.js';
 
-/** The settings of the process that attempts depend on. */
+/** Settings of the process that attempts depend on. */
 export interface AttemptConfig {
-  /** Of the worker, as its leases and events name it. */
+  /** Id of the worker in its leases and events. */
   readonly id: string;
   readonly leaseMs: number;
-  /** Between an abort and the end of the attempt. */
+  /** Time between an abort and the end of the attempt. */
   readonly stopGraceMs: number;
-  /** How long a call waits for input without which it ends. */
+  /** Longest wait for input without which the call ends. */
   readonly inputMs: number;
   readonly maxAttempts: number;
   readonly maxBackoffMs: number;
-  /** The environment that tools may pass to their processes. */
+  /** Environment that tools may pass to their processes. */
   readonly toolEnv: Readonly<Record<string, string>>;
 }
 
-/** The directories in which calls work. */
+/** Workspaces of calls. */
 export interface AttemptWorkspaces {
-  /** The workspace as it is configured; links are not resolved. Throws when a name is no label. */
+  /** Configured path of the workspace; links are not resolved. Throws if a name is no label. */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string;
-  /** Makes the directory when it is not there. Rejects when that is not possible. `host`: where the gateway says that the files are. */
+  /** Creates the directory if it is missing; rejects if that fails. `host`: place of the files according to the gateway. */
   resolve(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>, host?: string): Promise<Workspace>;
 }
 
-/** Opens and denies paths of a workspace as the decision about the call says. */
+/** Opens and denies paths of a workspace according to the decision about the call. */
 export interface AttemptFiles {
   of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace>;
 }
@@ -44,7 +44,7 @@ export interface AttemptEgress {
   of(digest: string): Promise<EgressLimits | undefined>;
 }
 
-/** What an attempt needs from the rest of the process. */
+/** Parts of the process that an attempt uses. */
 export interface AttemptDependencies {
   readonly config: AttemptConfig;
   readonly log: EventLogWriter;
@@ -59,7 +59,7 @@ export interface AttemptDependencies {
   readonly files: AttemptFiles;
   readonly egress: AttemptEgress;
   readonly memory: Pick<RedisMemory, 'level'>;
-  /** From its trigger on, writes are not repeated. */
+  /** Ends the repetition of writes. */
   readonly forcedShutdown: ForcedShutdown;
   /** Set while spans are exported. */
   readonly tracer?: AttemptTraceSource | undefined;

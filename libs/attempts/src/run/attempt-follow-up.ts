@@ -4,10 +4,10 @@ import type { CallQueue } from '#queue';
 import type { AttemptLog } from './attempt-log.js';
 import type { AttemptOutcome } from './execute-attempt.js';
 
-/** Longer delays are left to the reconciler, which checks due calls twice a second. */
+/** Longest delay kept in this process; the reconciler handles longer ones, twice a second. */
 const LONGEST_LOCAL_DELAY_MS = 60_000;
 
-/** What follows an attempt: a line in the service log, and the dispatch of the next attempt. */
+/** Follow-up of an attempt: a line in the service log, and the dispatch of the next attempt. */
 export class AttemptFollowUp {
   private readonly delayedDispatches = new Set<NodeJS.Timeout>();
   private stopping = false;
@@ -18,7 +18,7 @@ export class AttemptFollowUp {
     private readonly logger: AttemptLog,
   ) {}
 
-  /** `queue`: from which the job was taken. */
+  /** `queue`: source of the job. */
   after(queue: string, job: CallJob, outcome: AttemptOutcome): void {
     if (outcome.kind === 'not_claimed') {
       if (outcome.retryInMs !== undefined) this.dispatchLater(queue, job, outcome.retryInMs);
@@ -34,13 +34,13 @@ export class AttemptFollowUp {
     logAttempt(this.logger, job, outcome);
   }
 
-  /** Dispatches with the priority and tenant of the call, which a job does not hold. */
+  /** Dispatches with the priority and tenant of the call, which a job does not contain. */
   async dispatchAsAccepted(queue: string, job: CallJob): Promise<void> {
     const head = await this.store.snapshot(job.callId);
     if (head?.status === 'queued') await this.queue.dispatch(queue, job, head.priority, head.meta.tenantId);
   }
 
-  /** Gives a job back to the queue after a while. */
+  /** Requeues a job after a delay. */
   dispatchLater(queue: string, job: CallJob, delayMs: number): void {
     this.schedule(delayMs, () => this.dispatchAsAccepted(queue, job));
   }
@@ -52,7 +52,7 @@ export class AttemptFollowUp {
     this.delayedDispatches.clear();
   }
 
-  /** Dispatches on time what the reconciler would dispatch a little later, and does when this process dies. */
+  /** Dispatches a call on time; without this process the reconciler does so a little later. */
   private schedule(delayMs: number, dispatch: () => Promise<void>): void {
     const now = () => void dispatch().catch(() => {});
     if (delayMs === 0) return now();
@@ -66,15 +66,15 @@ export class AttemptFollowUp {
   }
 }
 
-/** One line in the service log for each attempt. */
+/** Writes one line to the service log for each attempt. */
 function logAttempt(logger: AttemptLog, job: CallJob, { claimed, committed }: AttemptOutcome & { kind: 'executed' }): void {
   const applied = committed.kind !== 'nothing' && isApplied(committed.answer);
   if (!logger.isLevelEnabled(applied ? 'info' : 'warn')) return;
   const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };
-  if (committed.kind === 'nothing') logger.warn(facts, 'lost the claim on a call');
+  if (committed.kind === 'nothing') logger.warn(facts, 'lease of a call lost to another worker');
   else if (!isApplied(committed.answer))
-    logger.warn({ ...facts, code: committed.answer.code }, 'the log refused the last event of an attempt');
-  else if (committed.kind === 'retried') logger.info({ ...facts, delayMs: committed.delayMs }, 'attempt is requeued');
+    logger.warn({ ...facts, code: committed.answer.code }, 'event log rejected the last event of an attempt');
+  else if (committed.kind === 'retried') logger.info({ ...facts, delayMs: committed.delayMs }, 'attempt requeued');
   else
     logger.info({ ...facts, outcome: committed.data.outcome, code: committed.data.error?.code, runMs: committed.data.runMs }, 'call ended');
 }

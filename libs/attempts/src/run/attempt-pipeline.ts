@@ -18,25 +18,24 @@ import { sanitizeStage } from './stages/sanitize.stage.js';
 /**
  * The steps of an attempt, in order. Each is a stage in a file of its own:
  *
- *  1. claim        take the call: fence, lease, writer. A call that was claimed on dequeue costs no round trip here.
+ *  1. claim        take the call: fence, lease, writer. On a single node the claim has already run in the dequeue script.
  *  2. redaction    the redaction settings under which the call was accepted
  *  3. hooks        the hooks under which the call was accepted
- *  4. output       open what carries the tool's output: sanitizer and update stream
+ *  4. output       open the path of the tool's output: sanitizer and update stream
  *  5. run          start the run deadline, then:
- *     resolve_tool    find the tool; refuse it when it may do more here than the gateway evaluated
- *     load_inputs     arguments, workspace, and the paths that the decision opens or denies
- *     check_approval  an approval covers this version of the tool and exactly these arguments
+ *     resolve_tool    find the tool; reject it if it has more capabilities here than the gateway evaluated
+ *     load_inputs     load arguments, workspace, and the paths that the decision opens or denies
+ *     check_approval  check that an approval covers this version of the tool and exactly these arguments
  *     call_tool       run the tool with deadline, abort signal and updates
  *  6. sanitize     check the output against the tool's schema, redact it
- *  7. decide       End, Retry, or nothing when another worker owns the call
- *  8. after_hooks  hooks may add to the result or refuse it
+ *  7. decide       End, Retry, or nothing if another worker owns the call
+ *  8. after_hooks  hooks may add to the result or deny it
  *  9. commit       store large results, then write End or Retry until Redis acknowledges it
  * 10. release      give the lease back
  * 11. end_hooks    hooks that only observe the End
  *
  * A failure inside `run` is the result of the attempt. Any other rejection leaves the call to the reconciler.
- * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (throughput in `npm run
- * bench`).
+ * A stage returns a promise only if it must wait, and only then the pipeline awaits it (throughput in `npm run bench`).
  */
 export const ATTEMPT_STAGES: readonly AttemptStage[] = [
   claimStage,

@@ -18,35 +18,32 @@ import type { ToolRunResult } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
 
 export interface AttemptOptions {
-  /** The claim that ran in the script that dequeued the job. */
+  /** Claim that ran in the script that dequeued the job. */
   readonly dequeueClaim?: DequeueHookResult | undefined;
-  /**
-   * Called when the End was written to the connection, before it is acknowledged. Not called where hooks run after the
-   * End.
-   */
+  /** Called after the End was written to the connection, before its acknowledgement. Not called if hooks run after the End. */
   readonly onEndSent?: (() => void) | undefined;
-  /** Names the claim, for a process that may have to take the attempt over. Default: only this process knows the name. */
+  /** Name of the claim, for a process that may take over the attempt. Default: known to this process only. */
   readonly claimToken?: string | undefined;
-  /** The attempt began in another process, under this `claimToken`. It goes on here with the same fence. */
+  /** Set if the attempt began in another process under this `claimToken` and continues here with the same fence. */
   readonly takenOver?: TakenOver | undefined;
 }
 
 export interface TakenOver {
-  /** Of the last write before. Writes here are numbered far above it. */
+  /** Number of the last write before. Writes here are numbered far above it. */
   readonly writeSeq: number;
 }
 
 /**
- * One attempt on its way through the stages of `attempt-pipeline.ts`. Each stage sets its part, and later stages read
- * it. One object for all stages: a stage costs no allocation.
+ * State of one attempt in the stages of `attempt-pipeline.ts`: each stage sets its part for later ones. A single object for all
+ * stages saves allocations.
  */
 export class AttemptRun {
   readonly attempt: Attempt;
-  /** Set by `claim` when this worker may not run the attempt. Nothing else happens then. */
+  /** Set by `claim` if this worker may not run the attempt, which ends the pipeline. */
   notClaimed: NotClaimed | undefined;
   /** Set by `claim`. */
   claimed!: Claimed;
-  /** Set by `claim`. Gives the lease back. Idempotent. */
+  /** Set by `claim`: releases the lease. Idempotent. */
   releaseLease: (() => void) | undefined;
   /** Set by `claim` while spans are exported. */
   trace: AttemptTrace | undefined;
@@ -56,11 +53,11 @@ export class AttemptRun {
   hooks: CallHooks = NO_HOOKS;
   /** Set by `claim`: writes the events of this attempt. */
   writer!: AttemptWriter;
-  /** Set by `output`: what watchers see while the tool runs. */
+  /** Set by `output`: updates for watchers. */
   updates!: UpdateStream;
-  /** Set by `output`: redacts all that the tool says. */
+  /** Set by `output`: redacts all output of the tool. */
   sanitizer!: OutputSanitizer;
-  /** Set by `resolve_tool`: the tools of the call's tenant as they were then. */
+  /** Set by `resolve_tool`: the tools of the call's tenant at that time. */
   view: ToolView | undefined;
   /** Set by `resolve_tool`. */
   tool!: ToolDescriptor;
@@ -72,14 +69,14 @@ export class AttemptRun {
   };
   /** Set by `call_tool`, before the tool is called. */
   toolReached = false;
-  /** Set by `call_tool`. Read by `run` only: a tool that answers after its grace sets it too late. */
+  /** Set by `call_tool`, read by `run` only: a tool that answers after its grace sets it too late. */
   toolOutput!: ToolOutput;
-  /** Set by `run`: by the monotonic clock. */
+  /** Set by `run`, by the monotonic clock. */
   startedAt = 0;
   endedAt = 0;
-  /** Set by `run`: how the tool ended, or why it did not run. Redacted by `sanitize`. */
+  /** Set by `run`: result of the tool, or the reason why it did not run. Redacted by `sanitize`. */
   toolResult!: ToolRunResult;
-  /** Set by `sanitize` when the tool returned a valid output. */
+  /** Set by `sanitize` if the tool returned a valid output. */
   result: Result | undefined;
   /** Set by `decide`, and again by `after_hooks`. */
   decision!: AttemptDecision;
@@ -97,20 +94,20 @@ export class AttemptRun {
     this.attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
   }
 
-  /** How long the tool ran. */
+  /** Run time of the tool. */
   get runMs(): number {
     return this.endedAt - this.startedAt;
   }
 }
 
-/** One step of an attempt. Returns a promise only when it has to wait. */
+/** Step of an attempt. Returns a promise only if it must wait. */
 export interface AttemptStage {
-  /** Also the name of its span. */
+  /** Name of the stage and its span. */
   readonly name: string;
   run(run: AttemptRun): void | Promise<void>;
 }
 
-/** Runs stages one after the other, until one rejects or the attempt was not claimed. */
+/** Runs stages in order, until one rejects or the attempt was not claimed. */
 export async function runStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
   for (const stage of stages) {
     const waiting = run.trace === undefined ? stage.run(run) : run.trace.runStage(stage.name, () => stage.run(run));

@@ -4,13 +4,13 @@ import type { Claimed } from '#event-log';
 
 /** Spans of one attempt. */
 export interface AttemptTrace {
-  /** For what the tool starts elsewhere. */
+  /** Parent of spans that the tool starts elsewhere. */
   readonly traceparent: string;
   /**
    * Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds.
    */
   runStage(name: string, run: () => void | Promise<void>): void | Promise<void>;
-  /** Undefined when nothing was committed. Idempotent. */
+  /** Ends the span; `committed` is undefined if nothing was committed. Idempotent. */
   end(committed: CommitResult | undefined): void;
 }
 

@@ -4,7 +4,7 @@ import { isApplied, type CallStore, type Claimed } from '#event-log';
 import type { Attributes, Span, Tracing } from '#observability';
 import type { AttemptTrace, AttemptTraceSource } from './attempt-trace.js';
 
-/** The length of an attribute that holds arguments or results, where these may be exported. */
+/** Longest attribute with arguments or results, if their export is allowed. */
 const CONTENT_CHARS = 8_192;
 
 /** Records spans of attempts: the wait in the queue, the attempt, and its stages. */
@@ -17,8 +17,8 @@ export class AttemptTracer implements AttemptTraceSource {
   ) {}
 
   /**
-   * `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for
-   * the call.
+   * Starts `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue the trace context in the
+   * log.
    */
   start(callId: string, claimed: Claimed, pool: Pool): AttemptTrace {
     const { meta, submitted, attempt } = claimed;
@@ -69,7 +69,7 @@ export class AttemptTracer implements AttemptTraceSource {
     return this.tracing.content && value !== undefined ? { [name]: JSON.stringify(value).slice(0, CONTENT_CHARS) } : {};
   }
 
-  /** Covers the time from queued to claimed by the clock of Redis, shifted so that it ends now. */
+  /** Records the time from queued to claimed by the clock of Redis, shifted so that it ends now. */
   private recordQueueSpan(callId: string, claimed: Claimed, pool: Pool, attributes: Attributes): void {
     const now = Date.now();
     const record = (queuedAt: number) =>
@@ -84,11 +84,11 @@ export class AttemptTracer implements AttemptTraceSource {
         .end();
     const look = this.queuedAt(callId, claimed);
     if (typeof look === 'number') record(look);
-    // Without an answer only this span is missing.
+    // A failed look-up only costs this span.
     else void look.then(record, () => {});
   }
 
-  /** A first attempt without approval was queued at its submission. For others the event before Start has the time. */
+  /** Time of queueing: the submission for a first attempt without approval, else the event before Start. */
   private queuedAt(callId: string, { attempt, submitted, submittedAt, seq }: Claimed): number | Promise<number> {
     if (attempt === 1 && submitted.decision.effect !== 'ask') return submittedAt;
     return this.eventBefore(callId, seq).then((at) => at ?? submittedAt);
@@ -104,8 +104,8 @@ export class AttemptTracer implements AttemptTraceSource {
 }
 
 /**
- * The span of one attempt, and below it one for each stage that waits. Stages are recorded when the attempt ends: a
- * lost worker then leaves no spans without a parent.
+ * Span of one attempt, and below it one for each stage that waits. Stages are recorded at the end of the attempt, so that a
+ * lost worker leaves no spans without a parent.
  */
 class AttemptSpans implements AttemptTrace {
   private readonly stages: { readonly name: string; readonly startedAt: number; readonly endedAt: number; readonly failed: boolean }[] = [];

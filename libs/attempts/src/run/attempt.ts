@@ -5,11 +5,11 @@ import type { Clock } from '../clock.js';
 
 export interface AbortInfo {
   readonly reason: AbortReason;
-  /** By the monotonic clock. */
+  /** Time of the abort, by the monotonic clock. */
   readonly at: number;
 }
 
-/** The share of the grace in which a tool may end by itself. The rest is for a kill to take effect. */
+/** Share of the grace in which a tool may end by itself. The rest is for a kill to take effect. */
 const TOOL_SHARE = 0.8;
 
 const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelled' | 'worker_lost', string]>> = {
@@ -30,13 +30,13 @@ export class Attempt {
   private abortState: (AbortInfo & { readonly failure: ToolError }) | undefined;
   private cancelGraceTimer: (() => void) | undefined;
   private toolGraceMs: number;
-  /** Known once the claim is granted. */
+  /** Set after the claim is granted. */
   claimed: { readonly fence: number; readonly effect: ToolEffect } | undefined;
-  /** The tool has ended. What is left is to commit. */
+  /** The tool has ended; only the commit is pending. */
   finishing = false;
-  /** Of the programs that the tool ran, in milliseconds: undefined while it ran none, NaN when it is not known of one. */
+  /** CPU time of the programs that the tool ran, ms: undefined for no program, NaN if one is unknown. */
   cpuMs: number | undefined;
-  /** Resolves when the attempt was aborted and the grace of its tool is over. */
+  /** Resolves at the end of the tool's grace after an abort. */
   readonly graceExpired = new Promise<void>((resolve) => (this.expireGrace = resolve));
 
   constructor(
@@ -47,7 +47,7 @@ export class Attempt {
     this.toolGraceMs = Math.floor(stopGraceMs * TOOL_SHARE);
   }
 
-  /** Aborted by the first `stop`; the reason is a ToolError. */
+  /** Aborted by the first `abort`; the reason is a ToolError. */
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
@@ -60,7 +60,7 @@ export class Attempt {
     if (this.abortState) throw this.abortState.failure;
   }
 
-  /** Milliseconds a tool has between the abort and its own kill. Fixed once `signal` is aborted. */
+  /** Milliseconds between the abort and the kill of the tool. Fixed once `signal` is aborted. */
   get graceMs(): number {
     return this.toolGraceMs;
   }

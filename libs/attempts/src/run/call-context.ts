@@ -5,11 +5,11 @@ import type { OutputSanitizer } from './output-sanitizer.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
 
-/** What a tool gets to know about the call that it runs for. Its methods may be taken apart from it. */
+/** Context of a tool's run. Its methods work without their object. */
 export class CallContext implements ToolContext {
   readonly callId: string;
   readonly toolName: string;
-  /** The canonical name. */
+  /** Canonical name. */
   private readonly tool: string;
   readonly attempt: number;
   readonly fence: number;
@@ -36,7 +36,7 @@ export class CallContext implements ToolContext {
     env: Readonly<Record<string, string>>,
     private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact' | 'conceal'>,
     private readonly logger: AttemptLog,
-    /** Of the attempt's own span, while spans are exported. */
+    /** Span of the attempt, while spans are exported. */
     traceparent?: string,
     readonly resumed?: Resumed,
     private readonly recordTurn?: AgentRun['recordTurn'],
@@ -66,8 +66,7 @@ export class CallContext implements ToolContext {
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
   }
 
-  // Made when a tool takes them: functions in the fields of a call's object keep it, and all it points at, until a full
-  // collection.
+  // Getters, since functions in fields of a call's object would keep it, and all its references, until a full collection.
   get onUpdate(): ToolContext['onUpdate'] {
     return (content, of) => this.guard.onUpdate(content, of);
   }
@@ -112,7 +111,7 @@ export class CallContext implements ToolContext {
     return this.run.signal;
   }
 
-  /** To be read when it is needed: a cancel brings a grace of its own. */
+  /** Grace at the time of the read: a cancel has a grace of its own. */
   get graceMs(): number {
     return this.run.graceMs;
   }

@@ -14,39 +14,36 @@ import { loadArguments, loadRedactedArguments } from './read-arguments.js';
 import { toFailure, type ToolRunResult } from './run-tool.js';
 import type { UpdateFilter } from './update-stream.js';
 
-/**
- * Hooks share the time of their call; when it has used all of it they get this much together, which the log still
- * waits.
- */
+/** Time for all hooks of a call that has used up its own, within the slack of the log. */
 const AFTER_DEADLINE_MS = 2_000;
-/** Hooks after End share this much; until they are done the worker's slot is taken. */
+/** Time for all hooks after End, which occupy the worker's slot. */
 const AFTER_END_MS = 10_000;
-/** Runs of update hooks in one attempt that are written as events; each has two. */
+/** Most runs of update hooks in one attempt that are written as events; each has two. */
 const RECORDED_UPDATE_RUNS = 500;
-/** Of an output, what a hook gets to see. */
+/** Bytes of an output that a hook receives. */
 const RESPONSE_BYTES = 1_048_576;
 
 type HookDeps = Pick<AttemptDependencies, 'blobs' | 'hooks' | 'hookSnapshots' | 'workspaces' | 'logger'>;
 
-/** The hooks that this worker runs for one attempt. */
+/** Hooks that this worker runs for one attempt. */
 export interface CallHooks {
-  /** Set when the hooks cannot be loaded. The tool must not run then. */
+  /** Set if the hooks cannot be loaded. The tool must not run then. */
   readonly unavailable?: ToolRunResult;
-  /** Set when some hooks filter or observe updates. */
+  /** Set if hooks filter or observe updates. */
   readonly updates?: UpdateFilter;
-  /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
+  /** Runs the hooks after the tool's answer; undefined without hooks or answer. Never rejects. */
   runAfter(
     finish: AttemptDecision,
     result: Result | undefined,
     shown: (text: string, cut?: boolean) => string,
   ): Promise<HookFeedback | undefined>;
-  /** Tells those that watch Ends. Never rejects; what they say changes nothing. */
+  /** Runs the hooks that observe Ends. Never rejects; their answers change nothing. */
   runAfterEnd(end: EndData): Promise<void>;
 }
 
 export const NO_HOOKS: CallHooks = { runAfter: async () => undefined, runAfterEnd: async () => {} };
 
-/** The hooks that were in force when the call was accepted. Never rejects. */
+/** Loads the hooks under which the call was accepted. Never rejects. */
 export async function loadHooks(
   digest: string,
   attempt: Attempt,
@@ -65,7 +62,7 @@ export async function loadHooks(
       loadRedactedArguments(callId, claimed.submitted, deps.blobs),
       deps.workspaces.resolve(claimed.meta),
     ]);
-    // This process may know secrets that the gateway did not.
+    // This process may have secrets that the gateway lacks.
     const tool_input = safety.redactor.json(jsonOf(shown)).value;
     const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
     return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed);
@@ -78,7 +75,7 @@ export async function loadHooks(
 class StoredHooks implements CallHooks {
   private readonly runs: HookRun[] = [];
   private readonly recorder: HookRunRecorder;
-  /** Knows the secrets that hooks have seen. */
+  /** Redacts the secrets that hooks have seen. */
   private readonly sayable: ContentSanitizer;
   private readonly sessionEpoch: number;
   private recordedUpdateRuns = 0;
@@ -89,7 +86,7 @@ class StoredHooks implements CallHooks {
     private readonly set: HookSet,
     private readonly attempt: Attempt,
     private readonly baseInput: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
-    /** The arguments as submitted, for hooks that may see secrets. */
+    /** Arguments as submitted, for hooks with access to secrets. */
     private readonly secretInput: HookInput['tool_input'],
     private readonly safety: ContentSanitizer,
     write: (step: HookRunData) => void,
@@ -116,7 +113,7 @@ class StoredHooks implements CallHooks {
     return this.runs.length === 0 ? undefined : collectFeedback(this.runs, shown);
   }
 
-  /** Runs also after an abort: its hooks observe every End. */
+  /** Runs after an abort, too: hooks observe every End. */
   async runAfterEnd({ outcome, result, resultRef, error }: EndData): Promise<void> {
     this.until = performance.now() + AFTER_END_MS;
     const beside = { text: error?.message ?? resultRef?.preview ?? '', is_error: outcome !== 'completed' };
@@ -128,7 +125,7 @@ class StoredHooks implements CallHooks {
     return this.set.filter(({ on }) => on === event);
   }
 
-  /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
+  /** Runs hooks in order, until one denies. An abort of the attempt stops them and discards their answers. */
   private async run(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
     for (const hook of this.hooksOn(event)) {
       const tool_input = hook.secrets ? this.secretInput : this.baseInput.tool_input;
@@ -145,13 +142,13 @@ class StoredHooks implements CallHooks {
         this.runs.push(run);
         if (run.verdict === 'deny') return 'deny';
       } catch {
-        return 'stopped'; // The attempt was; a hook that fails is an answer.
+        return 'stopped'; // Only an abort rejects; a failed hook is an answer.
       }
     }
     return 'allow';
   }
 
-  /** Nothing is written after End, and of very many runs around updates only the first ones. */
+  /** Runs a hook and writes its event, except after End and beyond the limit for runs around updates. */
   private runOne(invocation: HookInvocation): Promise<HookRun> {
     const { on } = invocation.hook;
     const ofUpdate = on === 'before_update' || on === 'after_update';
@@ -162,7 +159,7 @@ class StoredHooks implements CallHooks {
   }
 }
 
-/** The tool ran and said how that went; what was stopped or lost has nothing to be looked at. */
+/** True if the tool ran and returned a result or failure; stopped and lost attempts have none. */
 export function hasResult(finish: AttemptDecision): finish is AttemptDecision & { kind: 'end' } {
   return finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
 }

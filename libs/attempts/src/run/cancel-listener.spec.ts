@@ -78,7 +78,7 @@ describe('CancelListener', () => {
     const callId = await parts.submit('wait');
     const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
-    // All subscribers are cut; the cancel goes out before they are back.
+    // Disconnects all subscribers; the cancel is published before they reconnect.
     await Promise.all([parts.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), parts.cancel(callId, 5_000)]);
     await running;
     expect((await parts.events(callId)).at(-1)).toMatchObject({ data: { outcome: 'cancelled' } });

@@ -8,7 +8,7 @@ import type { InFlightAttempts } from './in-flight-attempts.js';
 
 const CancelEvent = z.object({ data: CancelRequestedData });
 
-/** Subtracted from the caller's grace: the worker writes the End in this time, before the reconciler does. */
+/** Part of the caller's grace in which the worker writes the End, before the reconciler does. */
 const MARGIN_MS = 250;
 
 /**
@@ -46,7 +46,7 @@ export class CancelListener {
     for (const attempt of attempts) void this.checkCancel(attempt);
   }
 
-  /** The snapshot decides, not the message, which may be about an earlier attempt. */
+  /** Checks the snapshot, since the message may refer to an earlier attempt. */
   private async checkCancel(attempt: Attempt): Promise<void> {
     if (attempt.finishing || attempt.abortInfo) return;
     try {
@@ -54,11 +54,14 @@ export class CancelListener {
       if (!head || head.status === 'ended') attempt.abort('lease_lost');
       else if (head.cancelRequested) attempt.abort('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
     } catch (error) {
-      this.logger.debug({ callId: attempt.callId, err: error }, 'could not check a call for a cancel; its lease renewal will report it');
+      this.logger.debug(
+        { callId: attempt.callId, err: error },
+        'check of a call for a cancel failed; its lease renewal will report the cancel',
+      );
     }
   }
 
-  /** The grace is in the cancel request, which is the last lifecycle event of the call. */
+  /** Grace of the cancel request, which is the last lifecycle event of the call. */
   private async graceMs(callId: string, seq: number): Promise<number> {
     const [event] = await this.store.events(callId, { afterSeq: seq - 1, limit: 1 });
     if (event?.type !== 'call.cancel_requested') return this.defaultGraceMs;

@@ -4,13 +4,13 @@ import { Content, Result, type Json, type Violation } from '#contracts';
 import type { Suspension, ToolOutput } from '#tool-sdk';
 import type { ToolRunResult } from './run-tool.js';
 
-/** The violations of a tool's output schema, empty when it has none or the value fits. */
+/** Violations of a tool's output schema; empty for a valid value or a tool without schema. */
 export type CheckStructured = (tool: string, value: unknown) => readonly Violation[];
 
-/** A tool's output as the contract has it, or why it is none. */
+/** Output of a tool in the form of the contract, or the failure. */
 export type CheckedOutput = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly failure: Failure };
 
-/** Tools may come from anywhere, so what they return is read like a request: by its schema. Never throws. */
+/** Validates the output of a tool by the schema, like a request: tools may come from anywhere. Never throws. */
 export function checkOutput(tool: string, output: Exclude<ToolOutput, Suspension>, structured: CheckStructured): CheckedOutput {
   const candidate = asObject(output);
   const result = readResult(candidate);
@@ -21,7 +21,7 @@ export function checkOutput(tool: string, output: Exclude<ToolOutput, Suspension
   return refused(`The tool ${tool} returned an output that does not fit its schema:\n${lines}`, violations);
 }
 
-/** The end of a run as it counts once its output was looked at. */
+/** Result of a run after the check of its output. */
 export function withCheckedOutput(
   tool: string,
   run: ToolRunResult,
@@ -37,10 +37,7 @@ function asObject(output: Exclude<ToolOutput, Suspension>): object {
   return 'content' in output ? { isError: false, ...output } : { content: output, isError: false };
 }
 
-/**
- * The form of a result, its JSON parts unseen: whether they are JSON is left to JSON.stringify, which is many times
- * faster than looking at every value by a schema.
- */
+/** Schema of a result that accepts any JSON part: JSON.stringify checks these many times faster than a schema. */
 const json = z.custom<z.output<typeof Json>>((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol');
 const [text, , ...others] = Content.options;
 const ResultForm = Result.extend({
@@ -56,7 +53,7 @@ function readResult(candidate: object): Result | undefined {
     JSON.stringify(read.data);
     return read.data;
   } catch {
-    return undefined; // Cycles and big integers are no JSON.
+    return undefined; // Cycles and big integers have no JSON.
   }
 }
 

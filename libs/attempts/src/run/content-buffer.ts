@@ -1,13 +1,13 @@
 import type { Content } from '#contracts';
 
-/** Partial content that waits for its turn, never larger than one event may carry. */
+/** Buffer of partial content, limited to the size of one event. */
 export class ContentBuffer {
   private items: Content[] = [];
   private bytes = 2;
   private truncated = false;
   private stderr: number[] = [];
 
-  /** `limitBytes` is for the JSON text of the whole list. */
+  /** `limitBytes`: limit of the JSON text of the whole list. */
   constructor(private readonly limitBytes: number) {}
 
   get empty(): boolean {
@@ -15,8 +15,8 @@ export class ContentBuffer {
   }
 
   /**
-   * Text that follows text of the same stream becomes one item. What does not fit is left out, and the buffer takes nothing more
-   * until it is taken.
+   * Appends content; consecutive text of the same stream becomes one item. Content beyond the limit is dropped until the next
+   * flush.
    */
   append(content: readonly Content[], isStderr = false): void {
     for (const item of content) {
@@ -26,14 +26,14 @@ export class ContentBuffer {
     }
   }
 
-  /** Empties the buffer. Its content, the places of standard error in it, and whether something was left out. */
+  /** Empties the buffer. Returns its content, the indexes of standard error in it, and a flag for dropped content. */
   flush(): { readonly content: readonly Content[]; readonly stderr: readonly number[]; readonly truncated: boolean } {
-    const taken = { content: this.items, stderr: this.stderr, truncated: this.truncated };
+    const contents = { content: this.items, stderr: this.stderr, truncated: this.truncated };
     this.items = [];
     this.stderr = [];
     this.bytes = 2;
     this.truncated = false;
-    return taken;
+    return contents;
   }
 
   private appendText(text: string, isStderr: boolean): void {
@@ -67,10 +67,10 @@ export class ContentBuffer {
 
 /** `{"type":"text","text":""},` */
 const TEXT_ITEM_BYTES = 26;
-/** `299,`, of the place of an item in `stderr`. */
+/** `299,`: index of an item in `stderr`. */
 const MARK_BYTES = 4;
 
-/** The longest prefix whose JSON text, without quotes, is at most `limitBytes` of UTF-8. Looks only at what fits. */
+/** Longest prefix whose JSON text, without quotes, is at most `limitBytes` of UTF-8. Reads no further. */
 function jsonPrefix(text: string, limitBytes: number): { text: string; bytes: number } {
   let bytes = 0;
   let end = 0;

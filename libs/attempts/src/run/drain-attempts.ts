@@ -1,19 +1,19 @@
 import type { InFlightAttempts } from './in-flight-attempts.js';
 
-/** Running calls get this long to end by themselves. Most take less. */
+/** Time for running calls to end by themselves; most take less. */
 const NEARLY_DONE_MS = 1_000;
-/** Added to the grace of an abort, for the last events to reach the log. */
+/** Time added to the grace of an abort, for the last events to reach the log. */
 const LAST_WRITE_MS = 1_000;
 
 export interface DrainTimes {
-  /** How long calls that must not run twice may continue. */
+  /** Time in which `once` calls may continue. */
   readonly drainMs: number;
   /** The grace of an aborted tool. */
   readonly stopGraceMs: number;
 }
 
 /**
- * Ends the attempts in flight. Resolves when none is left or the time is over.
+ * Ends the attempts in flight. Resolves when none remains or the time is over.
  *
  * 1. for a moment all of them may end by themselves
  * 2. calls that may run again are requeued, which does not count as a failure

@@ -246,7 +246,7 @@ describe('executeAttempt', () => {
         data: { outcome: 'unknown', attempts: 1 },
         author: { source: '/reconciler/x', actor: 'system:reconciler' },
       });
-      // The lease is renewed, so the call is not due until the test takes it away by the fence of a later End.
+      // The lease is renewed, so the call is not due until the test fences it by a later End.
       if (answer.code !== 'NOT_DUE') return true;
       await parts.cancel(callId, 0).catch(() => {});
       return false;

@@ -6,13 +6,13 @@ import { ATTEMPT_STAGES } from './attempt-pipeline.js';
 import { type AttemptOptions, AttemptRun, runStages } from './attempt-run.js';
 
 export type AttemptOutcome =
-  /** The job was late or a duplicate, or Redis is out of reach. The timers of the log bring the call back. */
+  /** The job was late or a duplicate, or Redis is unreachable. The timers of the log dispatch the call again. */
   | { readonly kind: 'not_claimed'; readonly code: string; readonly retryInMs?: number }
   | { readonly kind: 'executed'; readonly claimed: Claimed; readonly committed: CommitResult };
 
 /**
- * Runs one attempt of a call through the stages of `attempt-pipeline.ts`. Never rejects: what happens becomes an event
- * or is left to the reconciler. The attempt is in flight from before its claim until its last stage.
+ * Runs one attempt of a call through the stages of `attempt-pipeline.ts`. Never rejects: every failure becomes an event or is
+ * left to the reconciler. The attempt is in flight from before its claim until its last stage.
  */
 export async function executeAttempt(
   job: CallJob,
@@ -28,7 +28,7 @@ export async function executeAttempt(
     if (run.notClaimed !== undefined) return { kind: 'not_claimed', ...run.notClaimed };
     return { kind: 'executed', claimed: run.claimed, committed: run.committed ?? { kind: 'nothing' } };
   } catch (error) {
-    deps.logger.error({ callId: job.callId, err: error }, 'an attempt failed and its call was left to the reconciler');
+    deps.logger.error({ callId: job.callId, err: error }, 'attempt failed; its call is left to the reconciler');
     return { kind: 'not_claimed', code: 'INTERNAL' };
   } finally {
     run.releaseLease?.();

@@ -2,15 +2,15 @@ import type { HookFeedback } from '../commit/attempt-result.js';
 import type { Result } from '#contracts';
 import { redactHookRun, type HookRun } from '#hooks';
 
-/** The most runs that `details` lists: a call may have a thousand updates. Those that went wrong or refused come first. */
+/** Most runs in `details`: a call may have a thousand updates. Failed and denying runs come first. */
 const MAX_RUNS = 20;
 const REASON_CHARACTERS = 500;
 
 type Detail = NonNullable<Result['details']>[string];
 
 /**
- * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing.
- * `shown` takes secrets out of what they said, before anything is cut.
+ * Collects for the model the feedback and failures of hooks after the call, without those around updates. Pure. `shown` redacts
+ * secrets, before any cut.
  */
 export function collectFeedback(all: readonly HookRun[], shown: (text: string, cut?: boolean) => string): HookFeedback {
   const runs = all.map((run) => redactHookRun(run, shown));
@@ -26,7 +26,7 @@ export function collectFeedback(all: readonly HookRun[], shown: (text: string, c
   };
 }
 
-/** With what hooks before the call had to say about it. Pure. */
+/** Adds the feedback of hooks before the call. Pure. */
 export function mergeBeforeFeedback(feedback: string | undefined, remarks: HookFeedback | undefined): HookFeedback | undefined {
   if (feedback === undefined) return remarks;
   const { text, denied = false, runs = [] } = remarks ?? {};

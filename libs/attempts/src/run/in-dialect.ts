@@ -2,10 +2,10 @@ import type { SubmittedData } from '#contracts';
 import { renderOutput, renderRefusal } from '#dialects';
 import { Suspension, type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
 
-/** Advice that names no tool: the dialect may have none that reads an output. */
+/** Advice without a tool name, since the dialect may lack a tool that reads outputs. */
 const IN_A_FILE = 'write long output to a file and read that in parts';
 
-/** The output or failure of a tool in the words of the dialect that its call was made in. */
+/** Translates the output or failure of a tool into the dialect of its call. */
 export async function inDialect(
   { dialect, dialectHints: hints = {}, toolCallId }: Pick<SubmittedData, 'dialect' | 'dialectHints' | 'toolCallId'>,
   args: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ function objectOf(output: Exclude<ToolOutput, Suspension>): ToolOutputObject {
   return 'content' in output ? output : { content: output };
 }
 
-/** Nothing but a dialect reads it. */
+/** Removes `data`, which only dialects read. */
 function withoutData(output: ToolOutput): ToolOutput {
   if (typeof output === 'string' || output instanceof Suspension || !('data' in output)) return output;
   const { data: _data, ...kept } = output;

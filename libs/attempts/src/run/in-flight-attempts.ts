@@ -2,10 +2,7 @@ import { SwapRemoveList } from '../swap-remove-list.js';
 import type { ToolEffect } from '#contracts';
 import type { Attempt } from './attempt.js';
 
-/**
- * The attempts of this process. An attempt is added before its claim: a cancel may arrive before the answer of the
- * claim.
- */
+/** Attempts of this process. An attempt is added before its claim, since a cancel may arrive before the answer of the claim. */
 export class InFlightAttempts {
   private readonly attempts = new SwapRemoveList<Attempt>();
   private idleWaiters: (() => void)[] = [];
@@ -27,7 +24,7 @@ export class InFlightAttempts {
     for (const resolve of waiters) resolve();
   }
 
-  /** Called when a claim was granted. During a drain the attempt is requeued before its tool starts. */
+  /** Called after a granted claim. During a drain the attempt is requeued before its tool starts. */
   onClaimed(attempt: Attempt, facts: { readonly fence: number; readonly effect: ToolEffect }): void {
     attempt.claimed = facts;
     if (this.requeuing) attempt.abort('drained');
@@ -50,7 +47,7 @@ export class InFlightAttempts {
     return this.attempts.all();
   }
 
-  /** Two for a moment: an aborted attempt that lost its lease, and its successor. */
+  /** Attempts of a call; briefly two: an aborted attempt that lost its lease, and its successor. */
   byCallId(callId: string): Attempt[] {
     return this.all().filter((attempt) => attempt.callId === callId);
   }

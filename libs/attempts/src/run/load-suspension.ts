@@ -3,7 +3,7 @@ import { suspensionBlob, type BlobStore, type ResumedFrom } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolError, type Resumed } from '#tool-sdk';
 
-/** What the tool gets to know about its last suspension. Rejects with a ToolError when a value that was kept is gone. */
+/** Loads state and input of the last suspension for the tool. Rejects with a ToolError if a stored value is missing. */
 export async function loadSuspension(
   callId: string,
   { reason, state, input }: ResumedFrom,
@@ -21,6 +21,8 @@ export async function loadSuspension(
 async function stored(callId: string, kept: SuspensionState, blobs: Pick<BlobStore, 'get'>): Promise<JsonValue> {
   const bytes = await blobs.get(callId, suspensionBlob(kept));
   if (bytes === undefined || sha256Hex(bytes) !== kept.sha256)
-    throw new ToolError('internal', 'What the suspended call kept is not stored any more. Submit the call again.', { retryable: false });
+    throw new ToolError('internal', 'State or input of the suspended call is not stored any more. Submit the call again.', {
+      retryable: false,
+    });
   return Json.parse(JSON.parse(bytes.toString('utf8')));
 }

@@ -8,7 +8,7 @@ import { OutputSanitizer } from './output-sanitizer.js';
 const KNOWN = 'correct horse battery staple';
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const SECRETS = [KNOWN, GITHUB, 'password=q7hunter2xcanary'];
-/** A shorter part of a secret reveals nothing. */
+/** Shortest part of a secret that counts as revealed. */
 const TELLING = 6;
 const safety = ContentSanitizer.of(SafetySettings.parse({ redaction: { values: [KNOWN] } }));
 
@@ -27,7 +27,7 @@ function halvesIn(text: string): string[] {
 }
 
 const text = fc.array(fc.constantFrom(...SECRETS, ' ', '\n', 'compiled ', 'warning: '), { maxLength: 6 }).map((parts) => parts.join(' '));
-/** What comes next: so many characters of one of the streams. */
+/** Turns of the streams, each with a number of characters. */
 const turns = fc.array(fc.tuple(fc.constantFrom('stdout', 'stderr'), fc.integer({ min: 1, max: 30 })), { maxLength: 40 });
 
 describe('OutputSanitizer', () => {
@@ -45,7 +45,7 @@ describe('OutputSanitizer', () => {
           rest.set(stream, left.slice(length));
         };
         for (const [stream, length] of order) say(stream, length, false);
-        // Either what is left comes, too, or a little of it and then nothing more.
+        // Sends the rest, or a part of it and then nothing.
         for (const stream of rest.keys()) say(stream, cut ? 9 : Infinity, cut);
         guard.flush();
         expect(halvesIn(seen())).toEqual([]);

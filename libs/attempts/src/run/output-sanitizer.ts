@@ -15,12 +15,12 @@ const STDERR = 'stderr';
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
 /**
- * The only way out for the output of a tool. Redacts secrets and hidden characters in updates, progress, result and
- * failure before they are written, and marks content from external sources.
+ * Redacts secrets and hidden characters in updates, progress, result and failure of a tool before they are written, and marks
+ * content from external sources. All output of a tool passes here.
  */
 export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact' | 'conceal'> {
   private safety: ContentSanitizer;
-  /** Texts that continue over several updates, by stream: a secret may be split over two pieces of one stream. */
+  /** Texts that continue over several updates, by stream: a secret may be split over two updates of a stream. */
   private readonly texts = new Map<string, SanitizedTextStream>();
   private origin: string | undefined;
   private command: string | undefined;
@@ -34,7 +34,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     this.safety = active.safety;
   }
 
-  /** Called before the tool runs. Secrets of the arguments are secrets in its output too. */
+  /** Called before the tool runs. Secrets of the arguments are redacted in its output, too. */
   start(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
     if (withSecrets) this.safety = this.safety.withSecrets(this.safety.findSecrets(args));
     this.origin = this.safety.untrustedOrigin(tool, args);
@@ -56,7 +56,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     this.watchers.onProgress(message === undefined ? progress : { ...progress, message: this.safety.text(message) });
   }
 
-  /** Sends what was held back. Called when the tool has ended. */
+  /** Sends buffered text. Called after the tool has ended. */
   flush(): void {
     for (const stream of this.texts.keys()) {
       const rest = this.endText(stream);
@@ -64,17 +64,16 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     }
   }
 
-  /** As `ToolContext` has it. To be called before the first update. */
+  /** Implements `ToolContext.conceal`. Called before the first update. */
   conceal(secrets: readonly string[]): void {
     this.safety = this.safety.withSecrets(secrets);
   }
 
-  /** As `ToolContext` has it. */
   redact(text: string, cut = false): string {
     return cut ? this.safety.truncatedText(text) : this.safety.text(text);
   }
 
-  /** What may be written about how the tool ended. */
+  /** Redacts the result or failure of the tool. */
   sanitizeResult({ run, result }: { run: ToolRunResult; result?: Result }): { run: ToolRunResult; result?: Result } {
     if (run.kind === 'failure') {
       const { message, ...failure } = this.safety.error(run.failure);

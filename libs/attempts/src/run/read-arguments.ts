@@ -3,20 +3,17 @@ import { argumentRefs, type BlobStore, type ClaimedSubmission } from '#event-log
 import { ToolError } from '#tool-sdk';
 
 export interface LoadedArguments {
-  /** What the tool gets. */
+  /** Arguments for the tool. */
   readonly args: Readonly<Record<string, unknown>>;
-  /**
-   * What an approval is bound to: the arguments, with a salt where they hold secrets that could be guessed from a
-   * digest.
-   */
+  /** Value that an approval covers: the arguments, with a salt if they contain secrets that could be guessed from a digest. */
   readonly approved: unknown;
 }
 
 const SaltedArguments = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
 /**
- * The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolError when what lives
- * beside the log is gone.
+ * Loads the arguments as checked and completed by the gateway, including secrets. Rejects with a ToolError if a value stored
+ * beside the log is missing.
  */
 export async function loadArguments(callId: string, submitted: ClaimedSubmission, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
   if (submitted.argumentsRedacted) {
@@ -27,7 +24,7 @@ export async function loadArguments(callId: string, submitted: ClaimedSubmission
   return { args, approved: args };
 }
 
-/** The arguments as readers see them, with placeholders for secrets. Rejects as `readArguments` does. */
+/** Loads the arguments for readers, with placeholders for secrets. Rejects like `loadArguments`. */
 export async function loadRedactedArguments(
   callId: string,
   submitted: ClaimedSubmission,

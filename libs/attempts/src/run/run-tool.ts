@@ -4,17 +4,13 @@ import { Suspension, ToolError, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 import { suspensionRequest } from './suspension-request.js';
 
-/** End carries a failure twice, as error and as result. This much of its message fits. */
+/** Bytes of a failure's message that fit into End, which contains it twice: as error and as result. */
 export const MESSAGE_BYTES = 2_000;
 const VIOLATIONS = 16;
 
-/** How the tool itself ended. */
 export type ToolRunResult = RunResult<Exclude<ToolOutput, Suspension>>;
 
-/**
- * Waits for the tool until it returns or, after an abort, until its grace is over. Never rejects. An answer after the
- * grace is ignored.
- */
+/** Waits until the tool returns or, after an abort, its grace is over. Never rejects. Ignores an answer after the grace. */
 export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Promise<ToolRunResult> {
   if (attempt.abortInfo) return Promise.resolve({ kind: 'not_started' });
   const answer = Promise.resolve()
@@ -28,8 +24,8 @@ function toRunResult(output: ToolOutput): ToolRunResult {
 }
 
 /**
- * An unexpected error may hold secrets: the model gets a fixed text, and the service log gets the error with the call's
- * id.
+ * Converts an error of a tool. An unexpected error may contain secrets: the model gets a fixed text, the service log the error
+ * with the call's id.
  */
 export function toFailure(error: unknown, callId: string): ToolRunResult & { kind: 'failure' } {
   if (!(error instanceof ToolError)) {

@@ -2,7 +2,7 @@ import { LIMITS } from '#contracts';
 import type { Suspension } from '#tool-sdk';
 import type { RunResult } from '../commit/attempt-result.js';
 
-/** Tools may come from anywhere, so their suspensions are checked like a request. Never throws. */
+/** Validates a suspension like a request: tools may come from anywhere. Never throws. */
 export function suspensionRequest({ options }: Suspension): RunResult<never> {
   const { until = 'timer', prompt, inputSchema } = options;
   const state = jsonText(options.state);
@@ -33,7 +33,7 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
   };
 }
 
-/** False for what is no JSON: cycles and functions. */
+/** JSON text of a value; false for cycles and functions. */
 function jsonText(value: unknown): string | undefined | false {
   if (value === undefined) return undefined;
   try {

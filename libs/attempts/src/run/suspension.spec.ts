@@ -16,7 +16,7 @@ describe('a suspended call', () => {
 
   const run = (callId: string, attempt: number): Promise<AttemptOutcome> =>
     executeAttempt({ callId, attempt }, 'read', parts.worker({ id: `w${attempt}` }));
-  /** Suspends itself so in its first attempts, one after the other, then remembers why it runs again and returns. */
+  /** Tool that suspends itself with these options in its first attempts, then records the reasons of its resumptions and returns. */
   const suspending = (name: string, ...suspensions: SuspensionOptions[]): (Resumed | undefined)[] => {
     const seen: (Resumed | undefined)[] = [];
     parts.tool(name, {

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.js';
 
 /**
- * Runs an action at most once in `intervalMs()` on average, and at most `burst` times at once. Requests that come too early
- * share the next run.
+ * Runs an action at most once in `intervalMs()` on average, and at most `burst` times at once. Early requests share the next
+ * run.
  *
  * No `throttleTime` of RxJS or `p-throttle`: the interval changes while it runs, and bursts are allowed.
  */
 export class Throttle {
-  /** When the runs so far are paid for, at one in `intervalMs`. */
+  /** Time up to which runs have used their rate of one in `intervalMs`. */
   private paidAt = -Infinity;
   private cancelTimer: (() => void) | undefined;
   private closed = false;
@@ -19,7 +19,7 @@ export class Throttle {
     private readonly burst = 1,
   ) {}
 
-  /** Returns true when this request shares a run with an earlier one. */
+  /** Requests a run. Returns true if the request shares a run with an earlier one. */
   request(): boolean {
     if (this.closed) return false;
     if (this.cancelTimer) return true;
@@ -38,7 +38,7 @@ export class Throttle {
     this.closed = true;
   }
 
-  /** As `close`, but drops the pending action. */
+  /** Closes, and drops the pending action. */
   cancel(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;

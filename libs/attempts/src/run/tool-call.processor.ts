@@ -6,15 +6,15 @@ import type { AttemptDependencies } from './attempt-dependencies.js';
 import { AttemptFollowUp } from './attempt-follow-up.js';
 import { executeAttempt } from './execute-attempt.js';
 
-/** How many calls of a pool run at once. */
+/** Number of concurrent calls of a pool. */
 export interface PoolSlots {
   readonly pool: Pool;
   readonly slots: number;
 }
 
 /**
- * Runs an attempt for each job of the pools of this worker. A job holds only the id and attempt of a call. When the
- * handler resolves, the queue deletes the job: what happened is in the log.
+ * Runs an attempt for each job of the pools of this worker. A job contains only the id and attempt of a call. After the handler
+ * resolves, the queue deletes the job: all results are in the log.
  */
 export class ToolCallProcessor {
   private consumers: { readonly pool: Pool; readonly slots: number; readonly consumer: CallConsumer }[] = [];
@@ -44,14 +44,12 @@ export class ToolCallProcessor {
     return this.consumers.map(({ pool, slots, consumer }) => ({ pool, slots, running: consumer.running }));
   }
 
-  /** The connections of the consumers, for readiness. */
+  /** Connections of the consumers, for readiness. */
   get connections(): readonly RedisConnection[] {
     return this.consumers.flatMap(({ consumer }) => consumer.connections);
   }
 
-  /**
-   * Takes no more jobs. Resolves when the handlers have resolved and undelivered jobs are dispatched again. Idempotent.
-   */
+  /** Stops dequeuing. Resolves when the handlers have resolved and undelivered jobs are dispatched again. Idempotent. */
   async close(): Promise<void> {
     this.stopping = true;
     this.followUp.close();
@@ -59,17 +57,17 @@ export class ToolCallProcessor {
     await Promise.allSettled(this.undelivered.splice(0).map(({ pool, job }) => this.followUp.dispatchAsAccepted(pool, job)));
   }
 
-  /** Jobs that were dequeued after the drain began, and not claimed, go back to the queue. */
+  /** Runs a job; requeues a job without claim that was dequeued after the drain began. */
   private async process(pool: Pool, job: CallJob, dequeueClaim?: DequeueHookResult): Promise<void> {
     if (this.stopping && dequeueClaim === undefined) this.undelivered.push({ pool, job });
     else await this.runUntilEndSent(pool, job, dequeueClaim);
   }
 
   /**
-   * Runs the attempt. Resolves when its End was sent, before Redis acknowledges it: the completion of the job then goes
-   * out in the same write, and the slot takes the next job one round trip earlier (throughput in `npm run bench`). The
-   * attempt itself lives on until the acknowledgement, which is safe: `InFlightAttempts` still counts it, a drain waits
-   * for it, and an End that Redis did not get is repeated. An attempt without an early End resolves when it is over.
+   * Runs the attempt. Resolves when its End was sent, before Redis acknowledges it: the completion of the job then goes out in
+   * the same write, and the slot is free one round trip earlier (throughput in `npm run bench`). The attempt itself continues
+   * until the acknowledgement, which is safe: `InFlightAttempts` still counts it, a drain waits for it, and a lost End is
+   * repeated. An attempt without an early End resolves at its end.
    */
   private runUntilEndSent(pool: Pool, job: CallJob, dequeueClaim: DequeueHookResult | undefined): Promise<void> {
     return new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.js';
 import { UPDATE_LIMITS, UpdateStream, type UpdateFilter } from './update-stream.js';
 import { anyText } from '../../../../test/support/any-text.js';
 
-/** Time that moves when the test says so. */
+/** Clock that the test advances. */
 class TestClock implements Clock {
   private time = 0;
   private timers: { at: number; run: () => void }[] = [];
@@ -178,7 +178,7 @@ describe('UpdateStream', () => {
     expect(merges.n).toBe(11);
     clock.advance(250);
     expect(progress.at(-1)?.data.done).toBe(21);
-    // After a rest there is room for a few again.
+    // A pause allows a few steps again.
     clock.advance(2_000);
     for (let done = 31; done <= 38; done++) s.onProgress({ done });
     expect(progress.slice(-8).map(({ data }) => data.done)).toEqual([31, 32, 33, 34, 35, 36, 37, 38]);

@@ -14,11 +14,11 @@ export const UPDATE_LIMITS = {
   progressBurst: 8,
 } as const;
 
-/** Between two updates. What watchers may miss is the first to go when Redis runs out of memory. */
+/** Interval between two updates; longer while Redis is short of memory, since updates are dispensable. */
 const INTERVAL_MS: Readonly<Record<MemoryLevel, number>> = { normal: 250, elevated: 1_000, high: 1_000, critical: 5_000 };
 
 export interface UpdateSink {
-  /** `updates`: of the call by now, for the log. */
+  /** `updates`: present digest of the call's updates, for the log. */
   update(data: UpdateData, updates: string): void;
   progress(data: ProgressData): void;
   /** Called when a tool update shares an event with another. */
@@ -27,18 +27,17 @@ export interface UpdateSink {
 
 /** Filters updates before they are written. Neither method may reject. */
 export interface UpdateFilter {
-  /** False keeps the update from watchers. */
+  /** Resolves with false to withhold the update from watchers. */
   allows(content: readonly Content[]): Promise<boolean>;
   /** Called after the update was written. */
   sent(content: readonly Content[]): Promise<void>;
 }
 
 /**
- * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
- * second and 8 KiB each, merged in between, fewer while Redis is nearly full; an update that could not carry all says `truncated`. After 1,000 updates or
- * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, a few steps go out as they come;
- * of more than four a second the newest counts.
- * While a gate looks at an update, what comes is gathered for the next one.
+ * Updates and progress of a running tool, throttled for the log. The first update is sent at once, then at most four a second
+ * of 8 KiB each, merged in between, fewer while Redis is nearly full; an incomplete update is marked `truncated`. After 1,000
+ * updates or 1 MiB in one attempt the last one is marked `truncated` and the rest is dropped. Progress is sent in short bursts
+ * at once; above four a second only the newest. While a filter checks an update, new content is gathered for the next one.
  */
 export class UpdateStream {
   private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
@@ -55,10 +54,10 @@ export class UpdateStream {
   constructor(
     private readonly sink: UpdateSink,
     clock: Clock,
-    /** Of the attempts before, as the claim said. */
+    /** Digest of the updates of previous attempts, from the claim. */
     updatesBefore: string,
     private readonly filter?: UpdateFilter,
-    /** Updates of this attempt that went out before. */
+    /** Updates of this attempt that were sent before. */
     private sent = 0,
     memory: Pick<RedisMemory, 'level'> = { level: 'normal' },
   ) {
@@ -81,8 +80,8 @@ export class UpdateStream {
   }
 
   /**
-   * Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before
-   * `close` where there is a gate.
+   * Sends the pending content and resolves after the filter has checked it. Drops later updates. Needed before `close` if there
+   * is a filter.
    */
   async drain(): Promise<void> {
     this.progresses.close();
@@ -90,13 +89,13 @@ export class UpdateStream {
     await this.pendingFilter;
   }
 
-  /** Sends what is still held. Later updates are dropped. */
+  /** Sends the pending content. Drops later updates. */
   close(): void {
     this.progresses.close();
     this.updates.close();
   }
 
-  /** Drops what is still held and everything later. */
+  /** Drops the pending content and all later updates. */
   cancel(): void {
     this.cancelled = true;
     this.progresses.cancel();

@@ -4,8 +4,8 @@ import { mergeBeforeFeedback } from '../hook-feedback.js';
 import { decideStage } from './decide.stage.js';
 
 /**
- * Runs the hooks after the call and collects what the model reads of them. Then closes the update stream: what is left
- * is to commit. An attempt that was aborted while hooks ran is decided again, and keeps the tool's result.
+ * Runs the hooks after the call, collects their feedback for the model, and closes the update stream. An attempt that was
+ * aborted while hooks ran is decided again, and keeps the tool's result.
  */
 export const afterHooksStage: AttemptStage = {
   name: 'after_hooks',

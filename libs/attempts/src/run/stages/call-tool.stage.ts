@@ -4,7 +4,7 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { CallContext } from '../call-context.js';
 import { inDialect } from '../in-dialect.js';
 
-/** Runs the tool. Its context has the abort signal, the deadline, and the sanitizer as the only way out for updates. */
+/** Runs the tool. Its context has the abort signal, the deadline, and the sanitizer that all updates pass. */
 export const callToolStage: AttemptStage = {
   name: 'call_tool',
   async run(run) {
@@ -34,5 +34,5 @@ export const callToolStage: AttemptStage = {
 async function recordTurn({ attempt, deps, writer }: AttemptRun, turn: TurnData): Promise<void> {
   const answer = await writer.turn(turn, deps.forcedShutdown);
   attempt.throwIfAborted();
-  if (!isApplied(answer)) throw new Error(`The log refused a turn: ${answer.code}.`);
+  if (!isApplied(answer)) throw new Error(`Event log rejected a turn: ${answer.code}.`);
 }

@@ -1,7 +1,7 @@
 import { assertApproved } from '../approved-call.js';
 import type { AttemptStage } from '../attempt-run.js';
 
-/** A call that needed an approval runs only with exactly what was approved. */
+/** Checks that a call that needed an approval runs exactly as approved. */
 export const checkApprovalStage: AttemptStage = {
   name: 'check_approval',
   run({ claimed, inputs, tool }) {

@@ -3,12 +3,12 @@ import { claimAttempt } from '../../claim/claim-attempt.js';
 import { telemetry } from '#observability';
 import type { AttemptStage } from '../attempt-run.js';
 
-/** A process that still believes to hold the attempt writes at most so often; those writes change nothing any more. */
+/** Most ineffective writes of a process that has lost the attempt without knowing. */
 const LATE_WRITES = 65_536;
 
 /**
- * Takes the call for this worker, holds its lease and opens its fenced writer. The answer of
- * the log holds everything about the call, or why this worker may not run it.
+ * Claims the call for this worker, holds its lease and opens its fenced writer. The answer of the log contains the whole call,
+ * or the reason why this worker may not run it. On a single node the claim has already run on dequeue (claim-on-dequeue.lua).
  */
 export const claimStage: AttemptStage = {
   name: 'claim',

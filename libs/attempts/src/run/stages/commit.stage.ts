@@ -6,10 +6,7 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { NO_HOOKS } from '../call-hooks.js';
 import type { ToolRunResult } from '../run-tool.js';
 
-/**
- * Stores large results, then writes End or Retry until Redis acknowledges it. Rejects when a forced shutdown comes
- * first.
- */
+/** Stores large results, then writes End or Retry until Redis acknowledges it. Rejects if a forced shutdown comes first. */
 export const commitStage: AttemptStage = {
   name: 'commit',
   async run(run) {
@@ -32,14 +29,14 @@ export const commitStage: AttemptStage = {
   },
 };
 
-/** The size of a text, as its tool reports it. */
+/** Size of the output according to its tool. */
 function sizeFactsOf(run: ToolRunResult): Pick<FinishedAttempt, 'seenBytes' | 'readOn'> {
   if (run.kind !== 'output' || typeof run.output === 'string' || !('content' in run.output)) return {};
   const { seenBytes, readOn } = run.output;
   return { seenBytes, readOn };
 }
 
-/** Undefined where it is not known. */
+/** Undefined if unknown. */
 function cpuMsOf({ cpuMs }: AttemptRun['attempt']): number | undefined {
   return cpuMs === undefined || Number.isNaN(cpuMs) ? undefined : Math.round(cpuMs);
 }

@@ -2,17 +2,17 @@ import { renderRefusal } from '#dialects';
 import { type AttemptDecision, type AttemptFacts, decideAttempt } from '../../commit/decide-attempt.js';
 import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 
-/** Decides from how the tool ended, and from an abort, whether the attempt ends, is retried, or is another worker's. */
+/** Decides by the tool's result, and by an abort, whether the attempt ends, is retried, or belongs to another worker. */
 export const decideStage: AttemptStage = {
   name: 'decide',
   run(run) {
-    // An attempt that cannot go on here is left to its lease: its tool may still run.
+    // An attempt that cannot continue here is left to its lease: its tool may still run.
     const isLeft = run.options.takenOver !== undefined && !run.toolReached;
     run.decision = isLeft ? { kind: 'nothing' } : worded(run, decideAttempt(factsOf(run), run.deps.random));
   },
 };
 
-/** What the worker itself says of a time that is over, in the dialect of the call; tools word their own failures. */
+/** Translates the worker's own failures (time-outs) into the dialect of the call; tools word their own. */
 function worded({ claimed, inputs, toolResult }: AttemptRun, decision: AttemptDecision): AttemptDecision {
   const { dialect, requestedTool, tool } = claimed.submitted;
   if (dialect === undefined || decision.kind !== 'end' || decision.failure?.code !== 'run_timeout') return decision;

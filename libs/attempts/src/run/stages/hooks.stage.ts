@@ -1,10 +1,7 @@
 import type { AttemptStage } from '../attempt-run.js';
 import { loadHooks } from '../call-hooks.js';
 
-/**
- * Loads the hooks of the call, if it has any. When they cannot be loaded, `hooks.unavailable` keeps the tool from
- * running.
- */
+/** Loads the hooks of the call, if any. On failure `hooks.unavailable` prevents the run of the tool. */
 export const hooksStage: AttemptStage = {
   name: 'hooks',
   run(run) {

@@ -3,7 +3,10 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { loadSuspension } from '../load-suspension.js';
 import { loadArguments } from '../read-arguments.js';
 
-/** Loads the arguments and what the last suspension left, and opens the workspace with the paths that the decision opens or denies, and the egress rules. */
+/**
+ * Loads the arguments, state and input of the last suspension, and egress rules, and opens the workspace with the paths that
+ * the decision opens or denies.
+ */
 export const loadInputsStage: AttemptStage = {
   name: 'load_inputs',
   async run(run) {

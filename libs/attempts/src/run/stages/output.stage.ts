@@ -3,9 +3,7 @@ import type { AttemptStage } from '../attempt-run.js';
 import { OutputSanitizer } from '../output-sanitizer.js';
 import { UpdateStream } from '../update-stream.js';
 
-/**
- * Opens the way of the tool's output: sanitizer, then update stream (filtered by hooks), then the writer to the log.
- */
+/** Opens the path of the tool's output: sanitizer, then update stream (filtered by hooks), then the writer to the log. */
 export const outputStage: AttemptStage = {
   name: 'output',
   run(run) {
@@ -21,7 +19,10 @@ export const outputStage: AttemptStage = {
   },
 };
 
-/** The digest of an attempt cannot be continued in another process: with updates before, it is unknown from the next one on. */
+/**
+ * Digest and count before a takeover. The digest of an attempt cannot be continued in another process: after earlier updates it
+ * is unknown.
+ */
 function beforeTakeover(updates: string): { digest: string; sent: number } {
   const sent = Number.parseInt(updates, 10) || 0;
   return { digest: sent === 0 ? updates : '', sent };

@@ -1,6 +1,6 @@
 import type { AttemptStage } from '../attempt-run.js';
 
-/** Loads the redaction settings of the call. Most calls have the defaults, which need no lookup. */
+/** Loads the redaction settings of the call. Most calls have the defaults, which need no look-up. */
 export const redactionStage: AttemptStage = {
   name: 'redaction',
   run(run) {

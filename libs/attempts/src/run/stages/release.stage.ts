@@ -1,8 +1,6 @@
 import type { AttemptStage } from '../attempt-run.js';
 
-/**
- * Gives the lease back and ends the span of the attempt. `executeAttempt` does the same for an attempt that broke off.
- */
+/** Releases the lease and ends the span of the attempt. `executeAttempt` does the same after a rejected stage. */
 export const releaseStage: AttemptStage = {
   name: 'release',
   run(run) {

@@ -6,8 +6,8 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 const BUILTIN = 'builtin';
 
 /**
- * Finds the tool. Refuses it when it may do more in this worker than the gateway evaluated, or when its source changed it
- * since. A tool that is not known yet may have been announced a moment ago: the catalog is read again before it is refused.
+ * Finds the tool. Rejects it if it has more capabilities in this worker than the gateway evaluated, or if its source has
+ * changed it. Reads the catalog again before it rejects an unknown tool, which may have been announced a moment ago.
  */
 export const resolveToolStage: AttemptStage = {
   name: 'resolve_tool',
@@ -39,7 +39,7 @@ function take(run: AttemptRun, view: ToolView, tool: ToolDescriptor): void {
   run.tool = tool;
 }
 
-/** Of tools from outside: what was judged is not what would run. */
+/** True for an external tool that changed after its evaluation. */
 function isOutdated(tool: ToolDescriptor, { toolVersion, source }: SubmittedData): boolean {
   return tool.source !== BUILTIN && (tool.version !== toolVersion || tool.source !== source);
 }

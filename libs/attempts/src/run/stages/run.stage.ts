@@ -3,8 +3,8 @@ import { NO_HOOKS } from '../call-hooks.js';
 import { runTool, type ToolRunResult } from '../run-tool.js';
 
 /**
- * Runs the stages up to the tool under the run deadline. Never rejects: a stage that throws, an abort, and a tool that
- * does not end in its grace all become the `toolResult`. Afterwards the output is complete.
+ * Runs the stages up to the tool under the run deadline. Never rejects: a failed stage, an abort, and a tool that exceeds its
+ * grace become the `toolResult`. Afterwards the output is complete.
  */
 export function runStage(stages: readonly AttemptStage[]): AttemptStage {
   return {
@@ -25,10 +25,10 @@ async function underDeadline(stages: readonly AttemptStage[], run: AttemptRun): 
   const { attempt, claimed, deps } = run;
   const cancelDeadline = deps.clock.after(claimed.runMs, () => attempt.abort('run_timeout'));
   try {
-    const ran = await runTool(() => runStages(stages, run).then(() => run.toolOutput), attempt);
-    if (ran.kind === 'failure' && ran.unexpected !== undefined)
-      deps.logger.error({ callId: attempt.callId, tool: claimed.meta.tool, err: ran.unexpected }, 'a tool threw an unexpected error');
-    return ran;
+    const toolRun = await runTool(() => runStages(stages, run).then(() => run.toolOutput), attempt);
+    if (toolRun.kind === 'failure' && toolRun.unexpected !== undefined)
+      deps.logger.error({ callId: attempt.callId, tool: claimed.meta.tool, err: toolRun.unexpected }, 'a tool threw an unexpected error');
+    return toolRun;
   } finally {
     cancelDeadline();
   }
