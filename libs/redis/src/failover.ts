@@ -4,11 +4,10 @@ import { keys, partitionNames } from './keys.js';
 import type { RedisConnection } from './redis-client.js';
 
 /**
- * Raises the epoch of partitions whose log another master carries on: it may lack the newest events, and their ids must
- * not be given to others. A promoted replica has a history id of its own and remembers the one before; a master that
- * restarted has only a new one, and lacks nothing.
- * Not refused above maxmemory: what was accepted can always finish, also behind a master that just began.
- * KEYS: for each partition the history that it was in last, and its epoch. Answers nothing; repeating it changes nothing.
+ * Raises the epoch of partitions whose log has moved to another master: it may lack the newest events, whose ids must not be
+ * used again. A promoted replica has a new history id and the previous one; a restarted master has only a new one, and lacks no
+ * event. Allowed above maxmemory, so that accepted calls can always finish, even on a new master. KEYS: for each partition its
+ * last history, and its epoch. Returns nothing. Idempotent.
  */
 const NOTICE = `#!lua flags=allow-oom
 local info = redis.pcall('INFO', 'replication')
@@ -23,14 +22,14 @@ for i = 1, #KEYS, 2 do
   end
 end`;
 
-/** To be called before the first write to a master that may be a new one. Rejects while Redis is out of reach. */
+/** Called before the first write to a master that may be new. Rejects while Redis is unreachable. */
 export async function noticeFailover(redis: RedisConnection, partitions: readonly string[]): Promise<void> {
   const names = partitions.map((partition) => [keys.history(partition), keys.epoch(partition)]);
   const runs = redis.isCluster ? names : [names.flat()];
   await Promise.all(runs.filter((run) => run.length > 0).map((run) => redis.eval(NOTICE, run.length, ...run)));
 }
 
-/** The partitions on the node of the key: on a cluster another node may be away, and is no matter of this one. */
+/** Partitions on the node of the key. On a cluster, other nodes may be down and are not asked. */
 export async function partitionsBeside(redis: RedisConnection, key = ''): Promise<readonly string[]> {
   const all = await allPartitions(redis);
   if (!(redis instanceof Cluster)) return all;
@@ -39,7 +38,7 @@ export async function partitionsBeside(redis: RedisConnection, key = ''): Promis
   return all.filter((partition) => nodeOf(keys.epoch(partition)) === node);
 }
 
-/** Fixed for an installation, and on a cluster kept by a node that may be away later. */
+/** Number of partitions: fixed for an installation, cached since its node of a cluster may be down later. */
 const partitionCounts = new WeakMap<RedisConnection, number>();
 
 async function allPartitions(redis: RedisConnection): Promise<string[]> {

@@ -1,51 +1,51 @@
 import { Redis, SentinelConnector, type Callback, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
 
-/** How long an ended connection waits before it is replaced: no busy loop, whatever ended it. */
+/** Delay before an ended connection is replaced, which prevents a busy loop. */
 const REPLACED_AFTER_MS = 50;
 
 /**
- * A client for one node or Sentinel that ends only when its owner ends it, by `disconnect()` or `quit()`. Any other end
- * is followed by a new connection, with the same subscriptions.
+ * Client for one node or Sentinel that only its owner ends, by `disconnect()` or `quit()`. Any other end is followed by a new
+ * connection, with the same subscriptions.
  */
 export class LastingRedis extends Redis {
-  private left = false;
+  private closedByOwner = false;
 
   constructor(options: RedisOptions & { readonly replyMapping: 'legacy' }) {
     super(options.sentinels === undefined ? options : { ...options, Connector: SteadySentinelConnector });
     this.on('end', () => this.replace());
   }
 
-  /** Whether its owner has closed it. */
+  /** True after its owner has closed it. */
   get isClosed(): boolean {
-    return this.left;
+    return this.closedByOwner;
   }
 
   /**
-   * `reconnect` while a connection is being made changes nothing: ioredis would take it for the owner's wish to end. Neither
-   * does the end of what has ended: ioredis would wait 2 s for a socket to close that is closed.
+   * Ignores `reconnect` while connecting, which ioredis would treat as the end by the owner, and the end of an ended client,
+   * for which ioredis would wait 2 s on a closed socket.
    */
   override disconnect(reconnect = false): void {
     if (reconnect && this.status === 'connecting') return;
-    if (!reconnect) this.left = true;
+    if (!reconnect) this.closedByOwner = true;
     if (this.status === 'end') return;
     super.disconnect(reconnect);
   }
 
   override quit(callback?: Callback<'OK'>): Promise<'OK'> {
-    this.left = true;
+    this.closedByOwner = true;
     return super.quit(callback);
   }
 
   private replace(): void {
-    if (this.left) return;
-    setTimeout(() => this.left || this.status !== 'end' || this.connect().catch(() => {}), REPLACED_AFTER_MS);
+    if (this.closedByOwner) return;
+    setTimeout(() => this.closedByOwner || this.status !== 'end' || this.connect().catch(() => {}), REPLACED_AFTER_MS);
   }
 }
 
 /**
- * ioredis' failover detector belongs to a connection, but outlives it: until the next one stands, or for good when the
- * owner quits or disconnects before the connection stands. When it hears of a failover while the next one still asks the
- * Sentinels, it ends the client for good. Here it ends with its connection.
+ * Connector that ends ioredis' failover detector with its connection. In ioredis the detector lives until the next connection
+ * is made, or for ever if the owner ends the client before that. A failover reported while the next connection still asks the
+ * Sentinels would end the client for good.
  */
 class SteadySentinelConnector extends SentinelConnector {
   constructor(options: unknown) {

@@ -2,13 +2,13 @@ import type { RedisConnection } from './redis-client.js';
 
 export interface ChannelListener {
   readonly onMessage: (text: string, channel: string) => void;
-  /** Called after each reconnect, once the channels are subscribed again: messages were lost meanwhile. */
+  /** Called after each reconnect, after the channels are subscribed again: messages may have been lost. */
   readonly recheck?: () => void;
 }
 
 /**
- * Subscribes to the channels, and again after each reconnect, when `channels` may have changed. Resolves when the first subscription
- * is active. Other messages of the connection are ignored.
+ * Subscribes to the channels, and after each reconnect to the then present `channels`. Resolves when the first subscription is
+ * active. Ignores other messages of the connection.
  */
 export async function listenToChannels(
   subscriber: RedisConnection,
@@ -19,7 +19,7 @@ export async function listenToChannels(
     if (channels.has(channel)) onMessage(text, channel);
   });
   await subscriber.subscribe(...channels);
-  // A connection that is lost meanwhile comes here again at its next `ready`.
+  // A connection lost during the subscription retries at its next `ready`.
   subscriber.on(
     'ready',
     () =>

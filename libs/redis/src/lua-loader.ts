@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 const INCLUDE = /^ *--- @include "([^"]+)"$/gm;
 
 /**
- * The text of a Lua file with each line `--- @include "name"` replaced by the file `name.lua` beside it, as in BullMQ's
- * scripts. An included file holds functions and runs nothing. It may include others, and is inserted once, where it is
- * first needed. The line may be indented. `--- @include "<name>"` inserts `provided[name]`, which the caller brings.
- * @throws when a file or a provided text is missing, which after a build means that it was not copied, and when files
- * include each other in a circle.
+ * Text of a Lua file with each line `--- @include "name"` replaced by the file `name.lua` beside it, as in BullMQ's scripts. An
+ * included file only defines functions. Includes may be nested and indented; each file is inserted once, at its first include.
+ * `--- @include "<name>"` inserts `provided[name]` of the caller.
+ * @throws Error if a file (after a build: not copied) or a provided text is missing, and if files include each other in a
+ * circle
  */
 export function loadLua(file: URL, provided: Readonly<Record<string, string>> = {}): string {
   return expand(file, { provided, inserted: new Set(), path: [] });
@@ -17,7 +17,7 @@ export function loadLua(file: URL, provided: Readonly<Record<string, string>> = 
 interface Loading {
   readonly provided: Readonly<Record<string, string>>;
   readonly inserted: Set<string>;
-  /** The files that are being expanded, outermost first. */
+  /** Files under expansion, outermost first. */
   readonly path: readonly string[];
 }
 

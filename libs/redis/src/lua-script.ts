@@ -6,8 +6,8 @@ import type { RedisConnection } from './redis-client.js';
 import { HISTORY, MARK, markerOf, replicaState, type ReplicaState, type ReplicaWait } from './replica-wait.js';
 
 /**
- * A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart).
- * No `defineCommand` of ioredis: scripts have includes and a shebang with flags, and some answers are read as bytes.
+ * Script that Redis runs by its digest; the text is sent only if Redis lacks it (first use, restart). No `defineCommand` of
+ * ioredis: scripts have includes and a shebang with flags, and some answers are read as bytes.
  */
 export class LuaScript {
   readonly sha: string;
@@ -19,7 +19,10 @@ export class LuaScript {
     this.sha = createHash('sha1').update(this.source).digest('hex');
   }
 
-  /** The script of a file and its includes, see `loadLua`. `shebang` becomes the first line, so one file can have several flags. */
+  /**
+   * Loads the script of a file and its includes, see `loadLua`. `shebang` becomes the first line, so that one file can have
+   * several flags.
+   */
   static load(file: URL, shebang = '#!lua', provided?: Readonly<Record<string, string>>): LuaScript {
     return new LuaScript(`${shebang}\n${loadLua(file, provided)}`);
   }
@@ -33,7 +36,7 @@ export class LuaScript {
     }
   }
 
-  /** The same for answers that are bytes, not text. */
+  /** Runs the script; returns strings of the answer as bytes. */
   async runBuffer(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
     try {
       return await redis.callBuffer('EVALSHA', this.sha, keys.length, ...keys, ...args);
@@ -43,7 +46,7 @@ export class LuaScript {
     }
   }
 
-  /** The same with a WAIT for replicas behind it, in one write to one node. The WAIT blocks the connection for `ms` at most. */
+  /** Runs the script, and a WAIT for replicas in the same write to one node. The WAIT blocks the connection for `ms` at most. */
   async runAndWait(
     redis: RedisConnection,
     keys: readonly string[],
@@ -60,7 +63,7 @@ export class LuaScript {
     }
   }
 
-  /** The same, and the replication history of the master that ran it: a `ReplicaBarrier` confirms it on that master only. */
+  /** Runs the script and returns the replication history of its master, too: a `ReplicaBarrier` confirms the run on that master only. */
   async runWithHistory(
     redis: RedisConnection,
     keys: readonly string[],
@@ -81,29 +84,29 @@ export class LuaScript {
   }
 }
 
-/** What a script answered, and how far the replicas were behind it. */
+/** Answer of a script, and the state of the replicas. */
 export interface WaitedRun extends ReplicaState {
   readonly answer: unknown;
 }
 
-/** A node that does not know the script may have become the master just now: nothing is written before that is noticed. */
+/** A node without the script may be a new master: its failover is recorded before any write. */
 async function rethrowUnlessNoScript(redis: RedisConnection, [key]: readonly string[], error: unknown): Promise<void> {
   if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
   await noticeFailover(redis, await partitionsBeside(redis, key));
 }
 
-/** Writes the numbers of lines such as `local FIRST, SECOND = 1, 2 -- inlined` where the names stand, and takes the lines out. */
+/** Inlines the constants of lines such as `local FIRST, SECOND = 1, 2 -- inlined`, and removes the lines. */
 function inlineConstants(source: string): string {
   const numbers = new Map<string, string>();
   const rest = source.replace(/^ *local ([A-Z_0-9, ]+) = ([\d, ]+) -- inlined$/gm, (_line, names: string, values: string) => {
-    const given = values.split(', ');
-    for (const [index, name] of names.split(', ').entries()) numbers.set(name, given[index] ?? 'nil');
+    const constants = values.split(', ');
+    for (const [index, name] of names.split(', ').entries()) numbers.set(name, constants[index] ?? 'nil');
     return '';
   });
   return numbers.size === 0 ? rest : rest.replace(/\b[A-Z][A-Z_0-9]*\b/g, (word) => numbers.get(word) ?? word);
 }
 
-/** The replies of a script, the marker and WAIT; the first error is thrown. */
+/** Sends script, marker and WAIT; throws the first error of their replies. */
 async function waitedRun(pipeline: ChainableCommander): Promise<WaitedRun> {
   const [script, ...rest] = (await pipeline.exec()) ?? [];
   if (script?.[0]) throw script[0];

@@ -2,30 +2,30 @@ import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '#timing';
 import { LastingRedis } from './lasting-redis.js';
 
-/** A client for one node, Sentinel or Cluster; commands and scripts look the same on each. */
+/** Client for one node, Sentinel or Cluster, with the same commands and scripts on each. */
 export type RedisConnection = Redis | Cluster;
 
 /**
  * - `command`: shared by many callers; commands wait for a reconnect, so callers set deadlines of their own.
  * - `blocking`: for one reader that blocks (XREAD); never share it.
  * - `subscriber`: in pub/sub mode; never send commands on it.
- * - `producer`: fails at once while Redis is out of reach.
+ * - `producer`: fails at once while Redis is unreachable.
  */
 export type RedisRole = 'command' | 'blocking' | 'subscriber' | 'producer';
 
 export interface RedisClientOptions {
   readonly role?: RedisRole;
-  /** Names the connection in this process, and in CLIENT LIST unless `clientName` does. */
+  /** Name of the connection in this process, and in CLIENT LIST without `clientName`. */
   readonly name?: string;
-  /** Shown by CLIENT LIST instead of `name`. */
+  /** Name in CLIENT LIST instead of `name`. */
   readonly clientName?: string;
-  /** Its commands may wait for replicas: those behind them wait, too, and readiness does not ask it. */
+  /** Set if its commands may wait for replicas: later commands wait, too, and readiness does not check it. */
   readonly waits?: boolean;
-  /** Called for every connection error; without it they are dropped, since the client reconnects by itself. */
+  /** Called for every connection error. Default: dropped, since the client reconnects by itself. */
   readonly onError?: (error: Error) => void;
 }
 
-/** What a Redis URL names, before any connection is made. */
+/** Parsed Redis URL. */
 export type RedisTarget =
   | { readonly kind: 'single'; readonly options: RedisOptions }
   | { readonly kind: 'sentinel'; readonly options: RedisOptions }
@@ -35,8 +35,8 @@ const EXPECTED =
   'redis://[user:password@]host:port[/db], rediss://…, unix:///path/to/socket, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port';
 
 /**
- * Reads `redis://`, `rediss://`, `unix://`, `redis+sentinel://` (with the master's name as path, `mymaster` by default)
- * and `redis+cluster://`. Throws an Error whose message names the expected forms and holds no password.
+ * Reads `redis://`, `rediss://`, `unix://`, `redis+sentinel://` (with the master's name as path, `mymaster` by default) and
+ * `redis+cluster://`. Throws an Error with the expected forms and without the password.
  */
 export function parseRedisUrl(url: string): RedisTarget {
   const match = /^(redis|rediss|unix|redis\+sentinel|redis\+cluster):\/\/(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?$/.exec(url);
@@ -79,7 +79,7 @@ export function redisOptionsFor(
     enableOfflineQueue: role !== 'producer',
     retryStrategy: (attempt) => backoffMs(attempt, { firstMs: 100, maxMs: 1_000 }),
     reconnectOnError: isDemotedPrimaryError,
-    // Sentinel lets an old master go on for ten seconds after a planned failover: what it takes then is lost.
+    // Sentinel lets an old master run for ten seconds after a planned failover: its writes in this time are lost.
     failoverDetector: true,
     connectTimeout: 5000,
     keepAlive: 10_000,
@@ -98,37 +98,37 @@ export function createRedis(url: string, options: RedisClientOptions = {}): Redi
   return client;
 }
 
-/** Whether its owner has closed the connection; any other end is followed by a new connection. */
+/** True after its owner has closed the connection; any other end is followed by a new connection. */
 export function isClosed(redis: RedisConnection): boolean {
   return redis instanceof LastingRedis ? redis.isClosed : redis.status === 'end';
 }
 
-/** The name that the connection was opened with. */
+/** Name that the connection was opened with. */
 export function connectionName(redis: RedisConnection): string {
   return optionsOf.get(redis)?.name ?? 'unnamed';
 }
 
-/** Whether a command on the connection is answered at once: one that blocks or is in pub/sub mode is not to be asked. */
+/** True if the connection answers commands at once: not if it blocks or is in pub/sub mode. */
 export function acceptsCommands(redis: RedisConnection): boolean {
   const { role = 'command', waits = false } = optionsOf.get(redis) ?? {};
   return !waits && (role === 'command' || role === 'producer');
 }
 
-/** Resolves when the connection is ready: a `producer` fails every command before that. Waits for Redis as long as it takes. */
+/** Resolves when the connection is ready: a `producer` fails every command before that. Waits for Redis without limit. */
 export async function connected(redis: RedisConnection): Promise<void> {
   if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
 }
 
-/** Said by a node that is no master any more. The address, or Sentinel, may lead to its successor by now. */
+/** Error of a node that is no longer a master. Its address, or Sentinel, may lead to the successor. */
 function isDemotedPrimaryError({ message }: Error): boolean {
   return message.startsWith('READONLY') || message.startsWith('UNBLOCKED');
 }
 
-/** Tuned so that a failover makes commands wait instead of fail. */
+/** Makes a cluster client whose commands wait during a failover instead of failing. */
 function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, options: RedisClientOptions): Cluster {
   return new Cluster([...target.nodes], {
     redisOptions: { ...redisOptionsFor(target, options), ...silenceLimit(options) },
-    // The check asks any node and waits for its answer without a limit. What is asked of a cluster that is down is asked again.
+    // The check would wait for any node without a limit. Commands to a cluster that is down are retried.
     enableReadyCheck: false,
     enableOfflineQueue: options.role !== 'producer',
     maxRedirections: 64,
@@ -139,8 +139,8 @@ function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, option
 }
 
 /**
- * A node whose machine is gone closes no connection: what was asked of it would wait as long as TCP tries. A reader
- * blocks for 10 s at most. A subscriber asks nothing.
+ * Time-out for a silent node: a dead machine closes no connection, and commands would wait as long as TCP retries. A reader
+ * blocks for 10 s at most. A subscriber sends no commands.
  */
 function silenceLimit({ role = 'command' }: RedisClientOptions): Pick<RedisOptions, 'socketTimeout'> {
   switch (role) {

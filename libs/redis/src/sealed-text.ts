@@ -3,16 +3,16 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** With which a text is sealed. All must be the same to open it. */
+/** Key material of a sealed text. Opening it requires the same values. */
 export interface Seal {
   readonly secret: string;
-  /** Keys for different purposes differ, also with the same secret. */
+  /** Separates the keys of different purposes with the same secret. */
   readonly purpose: string;
-  /** Public facts that the text belongs to, such as the name of its owner. */
+  /** Public facts that the text is bound to, such as the name of its owner. */
   readonly boundTo?: string;
 }
 
-/** AES-256-GCM, for texts that cannot be read from Redis alone. */
+/** Seals a text by AES-256-GCM, so that it cannot be read from Redis alone. */
 export function sealText(text: string, seal: Seal): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', keyOf(seal), iv).setAAD(Buffer.from(seal.boundTo ?? ''));
@@ -20,7 +20,7 @@ export function sealText(text: string, seal: Seal): string {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** @throws Error for what was not sealed with this secret, for this purpose and these facts */
+/** @throws Error for a text not sealed with this secret, purpose and facts */
 export function openText(sealed: string, seal: Seal): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', keyOf(seal), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });

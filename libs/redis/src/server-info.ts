@@ -2,7 +2,7 @@ import type { RedisServerInfo } from '#contracts';
 import { measureMemory } from './memory/measure-memory.js';
 import type { RedisConnection } from './redis-client.js';
 
-/** Asks a Redis about itself: on a cluster any node, and for memory the fullest master. Rejects when it is out of reach. */
+/** Reads facts about the server: on a cluster from any node, memory from the fullest master. Rejects while Redis is unreachable. */
 export async function getServerInfo(redis: RedisConnection): Promise<RedisServerInfo> {
   const [info, memory, appendFsync, minReplicas, [seconds, micros]] = await Promise.all([
     redis.info(),
@@ -31,7 +31,7 @@ export async function getServerInfo(redis: RedisConnection): Promise<RedisServer
   };
 }
 
-/** Hosted Redis forbids CONFIG. */
+/** Reads a setting; undefined where hosted Redis forbids CONFIG. */
 async function settingOf(redis: RedisConnection, name: string): Promise<string | undefined> {
   try {
     const answer: unknown = await redis.config('GET', name);

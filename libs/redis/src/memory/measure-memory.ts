@@ -1,26 +1,26 @@
 import { Cluster } from 'ioredis';
 import type { RedisConnection } from '../redis-client.js';
 
-/** Above this part of `maxmemory` whatever is kept only for readers leaves Redis: archived calls, ended batches. */
+/** Share of `maxmemory` above which data stored only for readers leaves Redis: archived calls, ended batches. */
 export const FULL_SHARE = 0.6;
 
 /** Memory of one master. */
 export interface RedisMemorySample {
-  /** What Redis compares with `maxmemory`: without the buffers of replicas and of the append-only file. */
+  /** Memory that Redis compares with `maxmemory`: without the buffers of replicas and of the append-only file. */
   readonly usedBytes: number;
-  /** 0 for no bound. */
+  /** Value of `maxmemory`; 0 for no limit. */
   readonly maxBytes: number;
   readonly fragmentation: number;
 }
 
-/** Part of `maxmemory` that is in use; 0 where there is no bound. */
+/** Used share of `maxmemory`; 0 without a limit. */
 export function memoryShare({ usedBytes, maxBytes }: RedisMemorySample): number {
   return maxBytes === 0 ? 0 : usedBytes / maxBytes;
 }
 
 /**
- * Asks every master for its memory and returns the fullest: a cluster whose keys are spread unevenly refuses writes as soon as one
- * node is full. A master that does not answer is left out; rejects when none does.
+ * Reads the memory of every master and returns that of the fullest: a cluster with unevenly spread keys refuses writes as soon
+ * as one node is full. Leaves out masters without an answer; rejects if none answers.
  */
 export async function measureMemory(redis: RedisConnection): Promise<RedisMemorySample> {
   const masters = redis instanceof Cluster ? redis.nodes('master') : [redis];

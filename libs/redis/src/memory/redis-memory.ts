@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis-client.js';
 import { measureMemory, memoryShare, type RedisMemorySample } from './measure-memory.js';
 
-/** How full Redis is: what each level is for is in deploy/README.md. */
+/** Memory level of Redis; deploy/README.md describes the effect of each. */
 export type MemoryLevel = 'normal' | 'elevated' | 'high' | 'critical';
 
-/** The part of `maxmemory` at which a level begins. */
+/** Share of `maxmemory` at which a level begins. */
 const BEGINS = { critical: 0.9, high: 0.8, elevated: 0.7 } as const;
 const INTERVAL_MS = 1_000;
 
 /**
- * How full Redis is, measured once a second for the whole process: `level` answers from the last measurement, without a command.
- * Between two of them a full Redis refuses by itself (`EventLogFull`).
+ * Memory of Redis, measured once a second for the whole process: `level` is from the last measurement, without a command.
+ * Between two measurements a full Redis refuses writes by itself (`EventLogFull`).
  */
 export class RedisMemory {
   private last: RedisMemorySample | undefined;
@@ -33,7 +33,7 @@ export class RedisMemory {
     this.stopped.abort();
   }
 
-  /** 0 to about 1; 0 without a bound, and before the first measurement. */
+  /** Used share of `maxmemory`, 0 to about 1; 0 without a limit, and before the first measurement. */
   get share(): number {
     return this.last === undefined ? 0 : memoryShare(this.last);
   }
@@ -55,7 +55,7 @@ export class RedisMemory {
     }
   }
 
-  /** While Redis is away the last measurement stays: nothing is written meanwhile. */
+  /** Measures; keeps the last measurement while Redis is unreachable, since no write succeeds meanwhile. */
   private async refresh(): Promise<void> {
     await this.measure().catch(() => {});
   }
