@@ -30,17 +30,17 @@ import { WorkerModule } from './worker.module.js';
 export interface RunningWorker {
   readonly id: string;
   readonly app: INestApplicationContext;
-  /** Where health and metrics are served; undefined when that is off. */
+  /** Address of health and metrics; undefined if they are off. */
   readonly url: string | undefined;
-  /** Its slots by pool, and how many are taken. */
+  /** Slots by pool, with the number in use. */
   slots(): readonly SlotSample[];
   /** Drains and closes; idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a worker in this process. `tools` are classes besides the built-in ones. Rejects, with everything closed again,
- * when it cannot take calls.
+ * Starts a worker in this process. `tools` are classes besides the built-in ones. Rejects, with everything closed again, if the
+ * start fails.
  */
 export async function startWorker(config: WorkerConfig, tools: readonly Type[] = []): Promise<RunningWorker> {
   ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
@@ -74,7 +74,7 @@ export async function startWorker(config: WorkerConfig, tools: readonly Type[] =
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };
   } catch (error) {
-    // Redis is away: no step of the shutdown is to wait for it.
+    // Redis is unreachable: disconnects, so that no step of the shutdown waits for it.
     if (error instanceof StartupError) for (const token of [WAIT_REDIS, BUFFERED_REDIS]) app.get<RedisConnection>(token).disconnect();
     await close({ drainMs: 0, stopGraceMs: 0 });
     throw error;

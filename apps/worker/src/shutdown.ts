@@ -13,20 +13,16 @@ import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, WAIT_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
 import { WorkerState } from './platform/worker-state.js';
 
-/** Added to the drain times: undelivered jobs are dispatched again in it. */
+/** Time added to the drain times, in which undelivered jobs are dispatched again. */
 const DRAIN_GRACE_MS = 5_000;
 
 /**
- * Closes the worker within its drain time, the grace of running calls and 10 s. This is the only place with the order.
- * A step that fails or hangs does not stop the next:
- * 1. readiness goes off, and the list of workers shows it
- * 2. no more jobs; running calls end, are requeued or aborted; undelivered jobs are dispatched again
- * 3. the reconciler: another worker takes over
- * 4. the cancel listener, then leases, which running calls needed until now
- * 5. the registration of this worker
- * 6. webhooks, requests of sub-agents, the queue, then the log: everything is dispatched and written
- * 7. the HTTP server with /livez, and the tool sources; the database of what tools remember; the keys of hosts
- * 8. metrics and spans, and last the connections that all of them use
+ * Closes the worker within its drain time, the grace of running calls and 10 s. Order of the steps; a failed or hanging step
+ * does not stop the next: 1. readiness goes off, and the list of workers shows it 2. no more jobs; running calls end, are
+ * requeued or aborted; undelivered jobs are dispatched again 3. the reconciler: another worker takes over 4. the cancel
+ * listener, then leases, which running calls needed until here 5. the registration of this worker 6. webhooks, requests of
+ * sub-agents, the queue, then the log: everything is dispatched and written 7. the HTTP server with /livez, and the tool
+ * sources; the database of tools' memory; the keys of hosts 8. metrics and spans, and last the connections that all of them use
  */
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
   const log = app.get<WorkerLog>(LOGGER);

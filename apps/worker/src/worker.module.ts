@@ -37,11 +37,14 @@ const BACKGROUND_RUNS = {
   useFactory: (redis: RedisConnection, calls: CallStore) => new CallBackgroundRuns(redis, calls),
 };
 
-/** Hosts are tried while the worker starts: one that does not respond delays nothing. @throws ConfigError for a private key that is not there */
+/**
+ * Opens hosts; connects in the background, so that an unreachable host does not delay the start. @throws ConfigError for a
+ * missing private key
+ */
 function openHosts({ remoteHosts, sandbox, env }: WorkerConfig, logger: WorkerLog): RemoteHosts {
   try {
     const onFailure = (host: string, { reason }: { readonly reason: string }) =>
-      logger.warn({ host, reason }, 'a host for commands cannot be used');
+      logger.warn({ host, reason }, 'host for commands is unusable');
     const hosts = new RemoteHosts(remoteHosts, { limits: sandbox.limits, env, onFailure });
     void hosts.watch();
     return hosts;
@@ -50,10 +53,10 @@ function openHosts({ remoteHosts, sandbox, env }: WorkerConfig, logger: WorkerLo
   }
 }
 
-/** The worker as a composition of its features. Each folder is one feature; `apps/README.md` says what each does. */
+/** Composition of the worker. Each folder is one feature; see `apps/README.md`. */
 @Module({})
 export class WorkerModule {
-  /** Rejects when a required sandbox is not available. */
+  /** Rejects if a required sandbox is not available. */
   static async forRoot(
     config: WorkerConfig,
     logger: WorkerLog,

@@ -29,7 +29,7 @@ import { Workspaces } from './workspaces.js';
 
 const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
 
-/** Takes jobs from the queue, runs tools, writes events. */
+/** Dequeues jobs, runs tools, writes events. */
 @Module({
   imports: [LeasesModule],
   providers: [

@@ -4,13 +4,13 @@ import { egressFault, namesHost } from '#policy';
 import type { ContentAddressedStore } from '#redis';
 import { type EgressLimits, ToolError } from '#tool-sdk';
 
-/** Reads the egress rules under which a call was accepted, so that its tool can judge each hop by them. */
+/** Loads the egress rules under which a call was accepted, by which its tool checks each hop. */
 export class EgressScope {
   private readonly cache = new LRUCache<string, EgressLimits>({ max: 256 });
 
   constructor(private readonly store: Pick<ContentAddressedStore, 'get'>) {}
 
-  /** Rejects when the rules are not stored any more. */
+  /** Rejects if the rules are no longer stored. */
   async of(digest: string): Promise<EgressLimits> {
     const before = this.cache.get(digest);
     if (before !== undefined) return before;

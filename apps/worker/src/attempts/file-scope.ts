@@ -8,12 +8,12 @@ import { type DeniedPaths, type SharedRoot, ToolError, type Workspace } from '#t
 import type { FileScopeSettings } from '../platform/file-scope.config.js';
 
 const CACHE_SIZE = 256;
-/** Parts of the system that are no files: what is in them are secrets of processes, and devices. */
+/** System folders without files: secrets of processes, and devices. */
 const NEVER_OPENED = ['/proc', '/sys', '/dev'];
 
 /**
- * Makes of a call's workspace what the decision about the call says that it may touch, and no more: a call whose
- * decision names nothing has its workspace only, whatever the worker shares.
+ * Limits a call's workspace to the paths in the decision about the call: without paths the call has its workspace only,
+ * whatever the worker shares.
  */
 export class FileScope {
   private readonly cache = new LRUCache<string, PathDenials>({ max: CACHE_SIZE });
@@ -29,10 +29,7 @@ export class FileScope {
     this.roots = sharedRoots.map((it) => ({ ...it, locks, real: realOf(it.path) }));
   }
 
-  /**
-   * `configured` is the workspace as the gateway names it. Rejects when what is denied to the call is not stored any
-   * more.
-   */
+  /** `configured`: path of the workspace in the gateway. Rejects if the denied paths of the call are no longer stored. */
   async of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace> {
     if (files === undefined) return workspace;
     const roots = this.rootsFor(files.roots ?? []);
@@ -49,7 +46,7 @@ export class FileScope {
     };
   }
 
-  /** What both the decision and the operator name: the inner one of two folders, for what both allow there. */
+  /** Intersection of the folders of decision and operator: the inner one of two folders, with the access that both allow. */
   private rootsFor(named: NonNullable<FileAccess['roots']>): SharedRoot[] {
     return named.flatMap(({ path, access }) =>
       this.roots
@@ -74,13 +71,13 @@ export class FileScope {
     if (before !== undefined) return before;
     const text = await this.store.get(digest);
     if (text === undefined)
-      throw new ToolError('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
+      throw new ToolError('internal', 'The denied paths of the call are not stored any more. Submit the call again.', { retryable: false });
     const denials = PathDenials.parse(JSON.parse(text));
     this.cache.set(digest, denials);
     return denials;
   }
 
-  /** A rule may name a folder by either of its paths: as it is configured, or where it really is. */
+  /** Denied paths under both paths of a folder, configured and real, since a rule may use either. */
   private deniedBy(denials: PathDenials, tool: string, root: string, configured: string): DeniedPaths {
     const names = [{ path: configured, real: root }, ...this.roots].filter(({ path, real }) => path !== real);
     const facts = { denials, tool, workspaceRoot: configured };

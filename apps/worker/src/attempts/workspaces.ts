@@ -7,20 +7,20 @@ import { autoRunReason } from '#policy';
 import { giveFolder, type RemoteHosts, type Sandbox, type WorkspaceQuotas } from '#sandbox';
 import type { Workspace } from '#tool-sdk';
 
-/** How long a directory that was there is taken to be there still: calls of one session come in bursts, many at the same moment. */
+/** Time for which a directory counts as existing after a check: calls of one session come in bursts. */
 const CACHE_TTL_MS = 2_000;
 const CACHE_SIZE = 1_024;
 
 /**
- * The directories in which calls work: `<root>/<tenant>/sessions/<session>`, or `<root>/<tenant>/default` for calls
- * without a session. Made when they are not there.
+ * Workspaces of calls: `<root>/<tenant>/sessions/<session>`, or `<root>/<tenant>/default` for calls without a session. Created
+ * on first use.
  */
 export class Workspaces {
   private readonly cache = new LRUCache<string, Promise<Workspace>>({ max: CACHE_SIZE, ttl: CACHE_TTL_MS });
-  /** Ends with a slash. */
+  /** Root with a slash at its end. */
   private readonly root: string;
 
-  /** With `quotas`, what the workspaces take is limited. With `hosts`, the files of some calls are elsewhere. With `sandbox`, they belong to its user. */
+  /** `quotas` limits the size of workspaces; with `hosts` the files of some calls are elsewhere; with `sandbox` they belong to its user. */
   constructor(
     root: string,
     private readonly quotas?: WorkspaceQuotas,
@@ -30,17 +30,15 @@ export class Workspaces {
     this.root = join(root, '/');
   }
 
-  /**
-   * The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths.
-   */
+  /** Configured path of the workspace; links are not resolved. Throws if a name is no label, since names become paths. */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string {
     const tenant = `${this.root}${Label.parse(meta.tenantId)}`;
     return meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`;
   }
 
   /**
-   * Rejects when a name is no label or the directory cannot be made. `host` is the one that the gateway names: it holds also
-   * where this worker does not know it, and then refuses the commands.
+   * Rejects if a name is no label or the directory cannot be created. `host` is that of the gateway: it applies even if this
+   * worker does not know it, and then refuses the commands.
    */
   async resolve(meta: Pick<CallMeta, 'tenantId' | 'sessionId' | 'agentId'>, host?: string): Promise<Workspace> {
     const onHost = host ?? this.hosts?.nameFor(meta);
@@ -50,8 +48,8 @@ export class Workspaces {
 
   private async local(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
     const path = this.pathOf(meta);
-    const known = this.cache.get(path);
-    if (known) return known;
+    const cached = this.cache.get(path);
+    if (cached) return cached;
     const opened = this.open(path, meta.tenantId);
     this.cache.set(path, opened);
     void opened.catch(() => this.cache.delete(path));

@@ -6,12 +6,12 @@ import { z } from 'zod';
 
 type Asking = Parameters<BackgroundRuns['list']>[0];
 
-/** Updates that are read at once: each has at most 8 KiB. */
+/** Updates in one read, each of at most 8 KiB. */
 const EVENTS = 16;
 const ExitDetails = z.object({ exitCode: z.number().int() });
 const Command = z.object({ command: z.string() });
 
-/** Background runs as calls: the log has their output and state. */
+/** Background runs as calls, with output and state in the log. */
 export class CallBackgroundRuns extends BackgroundRuns {
   constructor(
     private readonly redis: RedisConnection,
@@ -30,7 +30,7 @@ export class CallBackgroundRuns extends BackgroundRuns {
 
   async output(ctx: Asking, taskId: string, position: number, maxBytes: number): Promise<BackgroundOutput | undefined> {
     if (!(await this.isOfSession(ctx, taskId))) return undefined;
-    // The state first: whatever it says has ended has all of its output in the log.
+    // Reads the state first: a call that has ended then has all of its output in the log.
     const call = await this.calls.read(taskId);
     if (call === undefined) return undefined;
     const read = await this.textAfter(taskId, position, maxBytes);
@@ -48,7 +48,7 @@ export class CallBackgroundRuns extends BackgroundRuns {
     return { text: whole.toString('utf8', from, to), from, to, totalBytes: whole.byteLength };
   }
 
-  /** How often the session had been deleted when the call was submitted: a session of the same name is another one. */
+  /** Epoch of the session at the submission: the number of its deletions. A new session of the same name has another one. */
   private async epochOf(callId: string): Promise<number> {
     const [first] = await this.calls.events(callId, { limit: 1 });
     const event = first && upcastEvent(first.json);
@@ -78,7 +78,7 @@ export class CallBackgroundRuns extends BackgroundRuns {
   }
 }
 
-/** All calls of a session are of one partition. Undefined without a session. */
+/** Key of the session's background runs, in the partition of its calls. Undefined without a session. */
 function keyOf({ callId, tenantId, sessionId }: Asking): string | undefined {
   return sessionId === undefined ? undefined : keys.backgroundRuns(partitionOf(callId), tenantId, sessionId);
 }
@@ -87,7 +87,7 @@ function textOf(content: readonly Content[]): string {
   return content.map((item) => (item.type === 'text' ? item.text : '')).join('');
 }
 
-/** The place of the character that the byte is part of. */
+/** Start of the character that contains the byte. */
 function borderAt(text: Buffer, byte: number): number {
   let at = Math.min(byte, text.byteLength);
   while (at > 0 && ((text[at] ?? 0) & 0xc0) === 0x80) at -= 1;

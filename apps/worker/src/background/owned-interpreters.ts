@@ -11,20 +11,20 @@ import {
 } from '#tools';
 import { everyMs, type Ticker } from '#timing';
 
-/** Longer than any interpreter is kept. */
+/** Lifetime of the owner record, longer than that of any interpreter. */
 const KNOWN_SECONDS = 24 * 3600;
 const LOOK_MS = 30_000;
-/** A session as gateways store it: how often it was deleted. */
+/** Session in the form of the gateways; the epoch counts its deletions. */
 const Session = z.object({ epoch: z.number().int().default(0) });
 const LOST = 'the worker that has it is gone, or did not get this call';
 
 /**
- * The interpreters of this worker, with a note in Redis which worker ran code of a session last. State that another
- * worker had is reported as lost, and an interpreter whose session went on elsewhere is not used again.
+ * Interpreters of this worker, with a record in Redis of the last worker of each session. The state of another worker is
+ * reported as lost, and an interpreter whose session continued elsewhere is not used again.
  */
 export class OwnedInterpreters extends Interpreters {
   private readonly local = new LocalInterpreters();
-  /** Of this process: a worker that is started again may have the same id. */
+  /** Name of this process: a restarted worker may have the same id. */
   private readonly owner: string;
   private readonly ticker: Ticker;
 
@@ -57,14 +57,14 @@ export class OwnedInterpreters extends Interpreters {
     return this.local.close();
   }
 
-  /** Ends the interpreter when its session was deleted since. Does nothing while Redis is away. Never rejects. */
+  /** Ends the interpreter of a deleted session. No effect while Redis is unreachable. Never rejects. */
   private async discardOutdated(key: InterpreterKey): Promise<void> {
     const stored = await this.redis.get(keys.session(key.tenantId, key.sessionId)).catch(() => null);
     if (stored !== null && epochOf(stored) > key.sessionEpoch) await this.local.discard(key);
   }
 }
 
-/** 0 for what a newer release has stored in another form. */
+/** Epoch of a stored session; 0 for the form of a newer release. */
 function epochOf(stored: string): number {
   try {
     return Session.parse(JSON.parse(stored)).epoch;

@@ -5,9 +5,9 @@ import type { WorkerLog } from '../platform/worker.logger.js';
 
 const Ended = z.object({ tenantId: z.string(), sessionId: z.string() });
 
-/** Announces to the tools of this worker which sessions gateways have deleted. Messages are lost while Redis is away. */
+/** Announces deleted sessions to the tools of this worker. Messages are lost while Redis is unreachable. */
 export class SessionEndListener {
-  /** `subscriber` is not closed here. */
+  /** `subscriber`: closed by its owner. */
   constructor(
     private readonly subscriber: RedisConnection,
     private readonly ends: Pick<SessionEnds, 'announce'>,
@@ -29,7 +29,7 @@ export class SessionEndListener {
   }
 }
 
-/** Undefined when the text is malformed or of a newer format. */
+/** Undefined for a malformed text or a newer format. */
 function parseEnded(text: string): EndedSession | undefined {
   try {
     return Ended.safeParse(JSON.parse(text)).data;

@@ -22,7 +22,7 @@ import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 })
 export class LeasesModule {}
 
-/** One lease for each task slot, and as many again for aborted attempts whose tools still run. */
+/** Two leases for each task slot, the second for an aborted attempt whose tool still runs. */
 function leaseSlots(pools: WorkerConfig['pools']): number {
   return 2 * pools.reduce((sum, { slots }) => sum + slots, 0) + 64;
 }

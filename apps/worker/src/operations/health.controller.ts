@@ -8,7 +8,7 @@ import { Readiness } from './readiness.js';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { METRICS } from '../platform/worker.tokens.js';
 
-/** For probes and scrapers. */
+/** Endpoints for probes and scrapers. */
 @Controller()
 export class HealthController {
   private readonly health: Health<{ sandbox: WorkerStatus['sandbox'] }>;

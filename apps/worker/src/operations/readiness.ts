@@ -3,7 +3,7 @@ import { silentConnection } from '#platform';
 import type { RedisConnection } from '#redis';
 import type { WorkerState } from '../platform/worker-state.js';
 
-/** Not ready while this worker drains, while a connection to Redis does not answer, or while its leases are not renewed. */
+/** Readiness of this worker: false while it drains, a connection to Redis does not answer, or leases are not renewed. */
 export class Readiness {
   constructor(
     private readonly state: WorkerState,
@@ -11,7 +11,7 @@ export class Readiness {
     private readonly connections: () => readonly RedisConnection[],
   ) {}
 
-  /** Why it is not ready; undefined when it is. Never rejects. */
+  /** Reason why the worker is not ready; undefined if it is. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.state.draining) return 'This worker is stopping';
     if (!this.leases.alive) return 'Leases are not renewed';

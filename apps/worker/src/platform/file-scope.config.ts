@@ -1,13 +1,13 @@
 import type { SharedRoot } from '#tool-sdk';
 
-/** What calls may reach outside their workspaces, where the decision about them says so. */
+/** Paths outside their workspaces that decisions may open for calls. */
 export interface FileScopeSettings {
-  /** Folders that the operator shares between sessions. A call reaches those that its policy names. */
+  /** Folders that the operator shares between sessions; each call needs a policy that names them. */
   readonly sharedRoots: readonly Omit<SharedRoot, 'locks'>[];
   /** Folders in which an approval or a trust rule may open paths outside the workspace. */
   readonly outsideRoots: readonly string[];
-  /** Folders of this installation: files of other sessions, keys, Redis data. Nothing opens them. */
+  /** Folders of this installation, never opened: files of other sessions, keys, Redis data. */
   readonly ownFolders: readonly string[];
-  /** The folder of the lock files that writers take. */
+  /** Folder of the lock files of writers. */
   readonly locks: string;
 }

@@ -1,11 +1,14 @@
 import { Memory, type MemorySettings } from '#memory';
 import { type EgressPolicy, SafeFetch } from '#sandbox';
 
-/** Of an answer with 64 vectors of many dimensions as JSON. */
+/** Largest answer: 64 vectors of many dimensions as JSON. */
 const MOST_BYTES = 32 * 1_048_576;
 const TIMEOUT_MS = 30_000;
 
-/** The memory of tools. Requests to its embedding model follow the egress rules of tools: a private address has to be in EGRESS_ALLOW_HOSTS. */
+/**
+ * Opens the memory of tools. Requests to its embedding model follow the egress rules of tools: a private address requires an
+ * entry in EGRESS_ALLOW_HOSTS.
+ */
 export function openMemory(settings: MemorySettings, egress: EgressPolicy, onError: (error: unknown) => void): Memory {
   const fetcher = new SafeFetch(egress);
   return Memory.open(

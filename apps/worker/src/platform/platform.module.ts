@@ -13,7 +13,7 @@ import { openMemory } from './open-memory.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { BUFFERED_REDIS, LOG_ARCHIVE, WAIT_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
-/** Opened at start, when Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
+/** Connections, opened at start after Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
 const connections: Provider[] = [
   {
     provide: BUFFERED_REDIS,
@@ -96,10 +96,7 @@ export interface PlatformOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/**
- * What every feature of the worker uses: config, logger, Redis, log, queue, hooks, sandboxes and the state of the
- * process.
- */
+/** Shared providers of the worker: config, logger, Redis, log, queue, hooks, sandboxes and the state of the process. */
 @Global()
 @Module({})
 export class PlatformModule {

@@ -3,10 +3,10 @@ import type { AgentRequests } from '#queue';
 import type { ToolContext } from '#tool-sdk';
 import { ToolGateway } from '#tools';
 
-/** Then the slot is given back, and the request comes again. */
+/** Wait for a gateway, after which the slot is freed and the request repeated. */
 const PATIENCE_MS = 20_000;
 
-/** Asks gateways over the queue in which sub-agents ask them. */
+/** Sends requests to gateways over the queue of sub-agents' requests. */
 export class QueuedToolGateway extends ToolGateway {
   constructor(private readonly requests: Pick<AgentRequests, 'ask'>) {
     super();

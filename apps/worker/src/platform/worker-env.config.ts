@@ -59,8 +59,8 @@ const roots = z
   );
 
 /**
- * Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. A worker serves many
- * tenants: none unless its operator says so.
+ * Folders in which an approval may open paths outside of the workspace: `/` for all, `none` for none. Default `none`, since a
+ * worker serves many tenants.
  */
 const outsideRoots = z
   .string()
@@ -69,7 +69,7 @@ const outsideRoots = z
   .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
 
 const GIBIBYTE = 1_073_741_824;
-/** What the files of a workspace, or of all workspaces of a tenant, may take. */
+/** Limit of the files of a workspace, or of all workspaces of a tenant. */
 const quota = (fallback: number) =>
   z
     .union([z.literal('none').transform(() => Infinity), z.coerce.number().int().min(1)], {
@@ -77,7 +77,7 @@ const quota = (fallback: number) =>
     })
     .default(fallback);
 
-/** The variables that a worker reads. `GatewayEnv` describes those that a gateway reads, too. */
+/** Environment variables of a worker. `GatewayEnv` describes those that a gateway reads, too. */
 export const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   ...ARCHIVE_ENV,

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { Plugins, RemoteHosts, validationFaults } from '#contracts';
 import { ConfigError } from '#platform';
 
-/** All else in the file is for the gateways, which check it. */
+/** Part of the config file for workers; gateways check the rest. */
 const WorkerFile = z.object({ plugins: Plugins, remoteHosts: RemoteHosts });
 export type WorkerFile = z.output<typeof WorkerFile>;
 
-/** What a config file says to workers; without one, the defaults. @throws ConfigError */
+/** Reads the part of a config file for workers; without a file, the defaults. @throws ConfigError */
 export function readWorkerFile(path: string | undefined): WorkerFile {
   if (path === undefined) return WorkerFile.parse({});
   let content: unknown;

@@ -1,12 +1,12 @@
 import { ForcedShutdown } from '#attempts';
 
-/** Where this worker is in its life. Each step is taken once and never back. */
+/** Lifecycle state of this worker. Each step is irreversible. */
 export class WorkerState {
   readonly startedAt = new Date();
   readonly forcedShutdown = new ForcedShutdown();
   private isDraining = false;
 
-  /** Takes no new calls; not ready any more. */
+  /** True after the drain began: no new calls, not ready. */
   get draining(): boolean {
     return this.isDraining;
   }

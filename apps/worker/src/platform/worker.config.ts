@@ -14,19 +14,19 @@ import type { FileScopeSettings } from './file-scope.config.js';
 import { readWorkerFile } from './worker-file.config.js';
 import { WorkerEnv } from './worker-env.config.js';
 
-/** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
+/** Default slots of a pool: many for tools that wait, few for tools that start processes. */
 const DEFAULT_SLOTS: Readonly<Record<Pool, number>> = { read: 64, write: 16, shell: 8, net: 32, agent: 16 };
 
-/** Under a name that no tenant can have. */
+/** Folder of lock files, with a name that no tenant can have. */
 const LOCKS_FOLDER = '~locks';
 
 export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
 
-/** Everything a worker needs to know; made once from the environment, then passed as a value. */
+/** Configuration of a worker, read once from the environment, then passed as a value. */
 export interface WorkerConfig {
   readonly id: string;
   readonly redisUrl: string;
-  /** Where calls are that have left Redis. */
+  /** Archive of calls that have left Redis. */
   readonly archiveUrl: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
@@ -34,57 +34,57 @@ export interface WorkerConfig {
   readonly queueBackend: 'batching' | 'stock';
   readonly pools: readonly PoolSlots[];
   readonly host: string;
-  /** `off`: no health and metrics server, as when another server of the same process has them. */
+  /** `off`: no health and metrics server, for example if another server of the process has them. */
   readonly port: number | 'off';
-  /** What `/metrics` asks for; nothing when it is not set. */
+  /** Key that `/metrics` requires; none by default. */
   readonly metricsKey?: string | undefined;
-  /** Seals the tokens that people let sources have. */
+  /** Key that seals the tokens granted to sources. */
   readonly sourceTokenKey?: string | undefined;
   readonly workspaceRoot: string;
   readonly quotas: QuotaLimits;
-  /** What calls may reach besides their workspaces, where the decision about them says so. */
+  /** Paths outside their workspaces that decisions may open for calls. */
   readonly files: FileScopeSettings;
   readonly leaseMs: number;
-  /** How long each step of the start waits for Redis. */
+  /** Wait of each step of the start for Redis. */
   readonly startTimeoutMs: number;
-  /** From SIGTERM until running calls that cannot be handed back are aborted. */
+  /** Time from SIGTERM until running calls that cannot be requeued are aborted. */
   readonly drainMs: number;
   /**
-   * From an abort until the attempt is given up and its End is written, whatever the tool does. Below the slack after
-   * which the reconciler ends it.
+   * Time from an abort until the End of the attempt is written, even if the tool still runs. Below the slack after which the
+   * reconciler ends it.
    */
   readonly stopGraceMs: number;
-  /** How long a call waits for input without which it ends. */
+  /** Longest wait for input without which the call ends. */
   readonly inputMs: number;
-  /** A ceiling over what calls ask for. */
+  /** Upper limit of the attempts that a call may request. */
   readonly maxAttempts: number;
   readonly maxBackoffMs: number;
-  /** The environment variables that child processes of tools see, and their values. */
+  /** Environment variables, with values, for child processes of tools. */
   readonly toolEnv: Readonly<Record<string, string>>;
   /** Folders of folder tools, for all tenants. */
   readonly toolFolders: readonly string[];
-  /** The file that names the plugins. */
+  /** File that names the plugins. */
   readonly configFile?: string | undefined;
   readonly plugins: readonly PluginSettings[];
   /** Hosts on which commands of some calls run, by name. */
   readonly remoteHosts: RemoteHosts;
-  /** Where hooks find the variables that they name. */
+  /** Environment from which hooks read the variables that they name. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where tools and webhooks of sessions may go. */
+  /** Hosts that tools and webhooks of sessions may reach. */
   readonly egress: EgressPolicy;
-  /** Secrets in the environment of this process: taken out of everything that it writes. */
+  /** Secrets in the environment of this process, redacted in all of its output. */
   readonly secrets: readonly string[];
   readonly sandbox: SandboxConfig;
   readonly browser: BrowserSettings;
   readonly languageServers: LanguageServerSettings;
-  /** Undefined without a database for what tools remember. */
+  /** Memory of tools; undefined without a database for it. */
   readonly memory: MemorySettings | undefined;
-  /** There when spans are exported. */
+  /** Present if spans are exported. */
   readonly tracing?: TracingConfig | undefined;
   readonly log: LogSettings;
 }
 
-/** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
+/** Reads the configuration; `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
   const parsed = WorkerEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) throw wrongEnvironment('worker', environmentFaults(parsed.error));

@@ -1,11 +1,11 @@
 import type { Tracing } from '#observability';
 
-/** The worker's own commands to Redis; they wait for a reconnect. */
+/** Connection for the worker's own commands, which wait for a reconnect. */
 export const BUFFERED_REDIS = Symbol('BUFFERED_REDIS');
 
 /**
- * Where the log waits for replicas. With DURABILITY=replicated a connection of its own, since WAIT blocks all other
- * commands of its connection; otherwise BUFFERED_REDIS.
+ * Connection on which the log waits for replicas. With DURABILITY=replicated a connection of its own, since WAIT blocks all
+ * other commands of its connection; otherwise BUFFERED_REDIS.
  */
 export const WAIT_REDIS = Symbol('WAIT_REDIS');
 
@@ -15,7 +15,7 @@ export const LOG_ARCHIVE = Symbol('LOG_ARCHIVE');
 /** The metrics of this process (#metrics). */
 export const METRICS = Symbol('METRICS');
 
-/** Where spans go (`Spans`). */
+/** Exporter of spans (`Spans`). */
 export const SPANS = Symbol('SPANS');
 export interface Spans {
   /** Undefined while tracing is off. */

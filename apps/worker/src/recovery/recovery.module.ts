@@ -8,7 +8,7 @@ import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
 
-/** How long the worker that sweeps keeps the lock without renewing it. It renews four times in this time. */
+/** Lifetime of the sweeper's lock, which is renewed four times within it. */
 const SWEEPER_LOCK_MS = 2_000;
 
 /** Dispatches or ends calls whose timer is due, for example those of lost workers. */

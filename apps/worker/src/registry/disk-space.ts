@@ -1,8 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/**
- * Free space on the disk of the workspaces. Read in the background: a disk that does not respond delays no heartbeat.
- */
+/** Free space on the disk of the workspaces, read in the background, so that a disk without response delays no heartbeat. */
 export class DiskSpace {
   private reading: { readonly freeBytes: number; readonly totalBytes: number } | undefined;
   private pending = false;

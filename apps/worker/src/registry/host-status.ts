@@ -1,7 +1,7 @@
 import { availableParallelism, freemem, hostname, loadavg, totalmem } from 'node:os';
 import type { WorkerStatus } from '#contracts';
 
-/** The machine of this worker and how busy it is. */
+/** Machine of this worker and its load. */
 export function hostStatus(): NonNullable<WorkerStatus['host']> {
   return {
     name: hostname(),

@@ -7,7 +7,7 @@ import { everyMs, type Ticker } from '#timing';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const HEARTBEAT_MS = 2_000;
-/** A worker without a heartbeat for this long counts as gone. */
+/** Time without a heartbeat after which a worker counts as gone. */
 export const WORKER_TTL_MS = 10_000;
 
 /** Registers this worker and its state for `GET /v1/workers`. */
@@ -25,32 +25,29 @@ export class WorkerHeartbeat {
     private readonly onDrainRequested: () => void,
   ) {}
 
-  /**
-   * Resolves after the first heartbeat, also when it failed. Deletes a drain request for an earlier worker of this
-   * name.
-   */
+  /** Resolves after the first heartbeat, even a failed one. Deletes a drain request for an earlier worker of this name. */
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
-    // One that waits for a node of a cluster that is away keeps the next one from no other node.
+    // A heartbeat that waits for a node of a cluster that is down does not delay the next one to other nodes.
     this.ticker = everyMs(HEARTBEAT_MS, () => Promise.race([this.beatAndCheckDrain(), sleep(HEARTBEAT_MS, undefined, { ref: false })]));
   }
 
-  /** Sends a heartbeat now, as when draining begins. Never rejects. */
+  /** Sends a heartbeat now, for example at the begin of a drain. Never rejects. */
   async beat(): Promise<void> {
     if (!this.closed) await this.send(this.status());
   }
 
   private async send(status: WorkerStatus): Promise<void> {
     try {
-      // A worker whose own clock is ahead would take all others off the list.
+      // Uses the clock of Redis: a worker whose own clock is ahead would remove all others from the list.
       const now = await redisNow(this.redis);
       const [before] = await Promise.all([
         this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
         this.redis.zadd(keys.workers(), now, status.id),
         this.redis.zremrangebyscore(keys.workers(), 0, now - 60 * WORKER_TTL_MS),
       ]);
-      // At the first heartbeat, and at one so late that this worker may have been announced as gone.
+      // Announces at the first heartbeat, and at one so late that this worker may have been announced as gone.
       if (before === null) await this.announce('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
       if (status.draining && !this.drainAnnounced) {
         this.drainAnnounced = true;
@@ -67,21 +64,24 @@ export class WorkerHeartbeat {
     await this.send(status);
     const { id, draining } = status;
     if (draining || this.closed) return;
-    const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
-    if (asked === null) return;
-    const request = parseDrainRequest(asked);
+    const requestText = await this.redis.get(keys.workerDrain(id)).catch(() => null);
+    if (requestText === null) return;
+    const request = parseDrainRequest(requestText);
     if (request === undefined) {
-      this.logger.error({ asked: asked.slice(0, 200) }, 'a request to drain is malformed and is ignored: expected JSON with actor and at');
+      this.logger.error(
+        { request: requestText.slice(0, 200) },
+        'a request to drain is malformed and ignored; expected JSON with `actor` and `at`',
+      );
       await this.redis.del(keys.workerDrain(id)).catch(() => {});
       return;
     }
     const { actor, at } = request;
-    this.logger.warn({ actor, at }, 'this worker drains, as requested');
+    this.logger.warn({ actor, at }, 'drain requested: this worker accepts no more calls');
     this.onDrainRequested();
     await this.beat();
   }
 
-  /** Takes this worker off the list. Idempotent. */
+  /** Removes this worker from the list. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -102,7 +102,7 @@ export class WorkerHeartbeat {
   }
 }
 
-/** Undefined when the text is malformed or of a newer format. */
+/** Undefined for a malformed text or a newer format. */
 function parseDrainRequest(text: string): DrainRequest | undefined {
   try {
     return DrainRequest.safeParse(JSON.parse(text)).data;

@@ -8,10 +8,10 @@ import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 import { hostStatus } from './host-status.js';
 
-/** The most running calls that are listed by id. */
+/** Most running calls that are listed by id. */
 const CALLS_NAMED = 200;
 
-/** This worker as `GET /v1/workers` shows it. */
+/** State of this worker for `GET /v1/workers`. */
 export function workerStatus(
   id: string,
   state: WorkerState,
@@ -43,7 +43,7 @@ export function workerStatus(
   };
 }
 
-/** What this worker has for tools that require it. */
+/** Parts of this worker that tools may require. */
 export function partsOf(
   memory: Memory | undefined,
   { browser, languageServers }: { browser: BrowserSettings; languageServers: LanguageServerSettings },

@@ -5,13 +5,13 @@ import type { WorkerLog } from '../platform/worker.logger.js';
 
 const FACTS = 4;
 const NOTES = 4;
-/** Of one text that a model is given. */
+/** Longest text for a model. */
 const TEXT_CHARACTERS = 1_000;
 const QUERY_CHARACTERS = 2_000;
-/** Of one turn that is kept, as the tool memory_turn allows. */
+/** Longest stored turn, equal to that of the tool memory_turn. */
 const TURN_CHARACTERS = 32_768;
 
-/** The memory of tools for sub-agents. A memory that fails leaves the run without it. */
+/** Memory of tools for sub-agents. A failure leaves the run without memory. */
 export class UserMemory implements AgentMemory {
   constructor(
     private readonly memory: Memory | undefined,
@@ -31,8 +31,8 @@ export class UserMemory implements AgentMemory {
   async keep(ctx: ToolContext, turns: readonly SaidTurn[]): Promise<void> {
     await this.tried(ctx, async (memory, scope) => {
       for (const { role, content } of turns) {
-        const kept = ctx.redact(content).slice(0, TURN_CHARACTERS);
-        await memory.turns.add(scope, `turn-${ctx.callId}-${role}`, { role, content: kept }, ctx.signal);
+        const text = ctx.redact(content).slice(0, TURN_CHARACTERS);
+        await memory.turns.add(scope, `turn-${ctx.callId}-${role}`, { role, content: text }, ctx.signal);
       }
     });
   }

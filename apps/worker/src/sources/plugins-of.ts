@@ -3,7 +3,7 @@ import { ConfigError } from '#platform';
 import { loadPlugins, type LoadedPlugin } from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
 
-/** The plugins of the config file, loaded. @throws ConfigError with one sentence */
+/** Loads the plugins of the config file. @throws ConfigError with one sentence */
 export async function pluginsOf({ plugins, configFile }: Pick<WorkerConfig, 'plugins' | 'configFile'>): Promise<LoadedPlugin[]> {
   if (configFile === undefined) return [];
   try {

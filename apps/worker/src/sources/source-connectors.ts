@@ -16,10 +16,10 @@ import {
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
-/** Below the folder of workspaces, under a name that no tenant can have. */
+/** Folder below that of workspaces, with a name that no tenant can have. */
 const PROGRAMS_FOLDER = '~sources';
 
-/** How this worker opens sources, by kind. Tools of announced sources run where they were announced. */
+/** Connectors of this worker by kind of source. Tools of announced sources run in their announcer. */
 export function sourceConnectors(
   { egress, env, toolEnv, workspaceRoot }: Pick<WorkerConfig, 'egress' | 'env' | 'toolEnv' | 'workspaceRoot'>,
   sandboxes: Pick<SandboxRegistry, 'for'>,
@@ -52,7 +52,7 @@ export function sourceConnectors(
   };
 }
 
-/** The sources of TOOLYARD_TOOLS. The operator of the worker owns these files: their facts count, and changes hold at once. */
+/** Sources of TOOLYARD_TOOLS. Their files belong to the operator: their facts are trusted, and changes apply at once. */
 export function folderSources(folders: readonly string[]): StoredSource[] {
   return folders.map((path, index) => ({
     tenantId: '*',

@@ -5,7 +5,7 @@ import type { ReportSource } from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
-/** Writes what happens to sources to the log. An event that cannot be written is missing: the catalog is authoritative. */
+/** Writes events of sources to the log. A failed write only loses the event: the catalog is authoritative. */
 export function sourceEvents(
   redis: RedisConnection,
   { id, partitions }: Pick<WorkerConfig, 'id' | 'partitions'>,

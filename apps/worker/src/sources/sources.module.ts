@@ -14,7 +14,7 @@ import { UserMemory } from './agent-memory.js';
 import { sourceEvents } from './source-events.js';
 import { folderSources, sourceConnectors } from './source-connectors.js';
 
-/** The plugins that this worker has loaded. */
+/** Plugins that this worker has loaded. */
 const PLUGINS = Symbol('PLUGINS');
 
 /** Runs tools of sources: MCP servers, folders. The registry of the worker closes them. */
@@ -71,7 +71,7 @@ export class SourcesModule implements OnApplicationBootstrap {
     return { module: SourcesModule, providers: [{ provide: PLUGINS, useValue: plugins }] };
   }
 
-  /** Before the worker takes calls. */
+  /** Starts the sources before the worker accepts calls. */
   async onApplicationBootstrap(): Promise<void> {
     await this.host.start();
   }
