@@ -41,6 +41,37 @@ it('reads a message with line ends in a frame of a language server, wherever it 
     expect(written(text, cut).map((it): unknown => JSON.parse(it))).toEqual(expected);
 });
 
+it('reads each message of frames whose headers name too many bytes, without waiting for what comes next', () => {
+  const message = { id: 1, text: 'a "}" \\ \u00f6\n', list: [[{}], { b: 2 }] };
+  for (const text of [JSON.stringify(message, null, 2), JSON.stringify(message)])
+    for (const length of [900, 999_999_999]) {
+      const lines = new MessageLines(MAX);
+      const frame = Buffer.from(`Content-Length: ${length}\r\n\r\n${text}`);
+      for (let cut = 0; cut <= frame.length; cut += 1) {
+        const read = [frame.subarray(0, cut), frame.subarray(cut)].flatMap((piece) => [...lines.take(piece)]);
+        expect(read.map((it): unknown => JSON.parse(it))).toEqual([message]);
+      }
+      expect([...lines.take(Buffer.from('\n{"id":2}\n'))].filter(Boolean)).toEqual(['{"id":2}']);
+    }
+});
+
+it('reads a message over several lines without a header, wherever it is cut, and what comes before and after it', () => {
+  const pretty = [{ id: 1, params: { text: '{\n' } }, [{ id: 2 }]].map((it) => JSON.stringify(it, null, 2));
+  const text = ['{"id":0}', ...pretty, '{ id: 3 }', '{', '  id: 4', '}', '{"id":5}', ''].join('\n');
+  for (let cut = 0; cut < Buffer.byteLength(text); cut += 1)
+    expect(written(text, cut)).toEqual(['{"id":0}', ...pretty, '{ id: 3 }', '{', 'id: 4', '}', '{"id":5}']);
+  expect(written(text.replaceAll('\n', '\r\n'), 9)).toHaveLength(8);
+});
+
+it('reads the lines behind a bracket that nothing closes, at the limit of a message at the latest', () => {
+  expect(written(`{\n${'{"id":1}\n'.repeat(20)}`, 7, new MessageLines(100)).filter((it) => it === '{"id":1}')).toHaveLength(20);
+});
+
+it('reads a line of a frame that only looks like a message, and the message behind it', () => {
+  for (const first of ['{ starting }', '[info] a', '} a {', '{"a":1} ready'])
+    expect(written(`Content-Length: 900\r\n\r\n${first}\n{"id":1}\n`, 25).at(-1)).toBe('{"id":1}');
+});
+
 it('reads the messages that a frame of a wrong length has in lines beside others', () => {
   const lines = (length: number, first: string) => written(`Content-Length: ${length}\r\n\r\n${first}\n{"id":1}\n{"id":2}\n`, 30);
   for (const [length, first] of [

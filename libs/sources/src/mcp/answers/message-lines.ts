@@ -1,12 +1,16 @@
+import { JsonEnd } from './json-end.js';
+
 const NEWLINE = 10;
 const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
 /** Of a message that may go on after a line end. */
 const BEGINNING = /^\s*[{[]/;
+/** Line with which a message begins that is written over several lines. */
+const OPENING = /^\s*[{[]\s*$/;
 const FIELD = /^[\w-]+:/;
 
 /**
  * Splits what a program writes into its messages, one a line. After a header that says how long it is, as language servers
- * write one, a message may lack its line end.
+ * write one, a message may have line ends, and lack the last one; its brackets say where it ends.
  */
 export class MessageLines {
   hasHeaders = false;
@@ -16,7 +20,9 @@ export class MessageLines {
   private length = 0;
   /** Bytes that the message after a header still has. */
   private left = 0;
-  /** The message has line ends: it goes on to the end of its frame. */
+  /** Of the message after a header; undefined where it is no JSON. */
+  private json: JsonEnd | undefined;
+  /** The message has line ends: it goes on to its last bracket, at most to the end of its frame. */
   private isSpread = false;
 
   constructor(private readonly maxBytes: number) {}
@@ -26,19 +32,18 @@ export class MessageLines {
     for (let start = 0; start < chunk.length;) {
       const newline = this.isSpread ? -1 : chunk.indexOf(NEWLINE, start);
       const frameEnd = this.left === 0 ? Infinity : start + this.left;
-      const end = Math.min(newline === -1 ? chunk.length : newline, frameEnd);
+      const lineEnd = Math.min(newline === -1 ? chunk.length : newline, frameEnd);
+      const closing = this.left === 0 ? undefined : this.json?.find(chunk.subarray(start, lineEnd));
+      const end = closing === undefined ? lineEnd : start + closing;
       this.add(chunk.subarray(start, end));
       this.left = Math.max(0, frameEnd === Infinity ? 0 : frameEnd - end);
       start = end;
-      if (end === frameEnd) {
-        // A length that is wrong counts for nothing: the line goes on.
-        if (isJson(this.text)) yield this.taken();
-        else if (this.isSpread) yield* this.takenLines();
-        this.isSpread = false;
-      } else if (end === newline) {
+      if (closing !== undefined || end === frameEnd) yield* this.takenOfFrame();
+      else if (end === newline) {
         start += 1;
+        if (this.left === 0 && this.size <= 3 && OPENING.test(this.text)) this.openFrame(this.maxBytes - this.size);
         // Looked at once in a frame: a second look at each line would take longer the more there are.
-        this.isSpread = this.left > 1 && BEGINNING.test(this.text) && !isJson(this.text);
+        this.isSpread = this.left > 1 && this.json !== undefined && BEGINNING.test(this.text);
         if (this.isSpread) {
           this.add(chunk.subarray(newline, start));
           this.left -= 1;
@@ -66,6 +71,22 @@ export class MessageLines {
     return Buffer.concat(this.pieces).toString();
   }
 
+  private openFrame(bytes: number): void {
+    this.left = bytes;
+    this.json = new JsonEnd();
+    this.json.find(Buffer.from(this.text));
+  }
+
+  /** At its last bracket, or at the end that its header names. A length that is wrong counts for nothing: the line goes on. */
+  private *takenOfFrame(): Generator<string> {
+    if (isJson(this.text)) {
+      yield this.taken();
+      this.left = 0;
+    } else if (this.isSpread) yield* this.takenLines();
+    this.isSpread = false;
+    this.json = undefined;
+  }
+
   private taken(): string {
     const { text } = this;
     this.pieces = [];
@@ -89,7 +110,7 @@ export class MessageLines {
     }
     if (this.length === 0) return false;
     if (FIELD.test(line)) return true;
-    if (line.trim() === '') this.left = this.length;
+    if (line.trim() === '') this.openFrame(this.length);
     this.length = 0;
     return this.left > 0;
   }
