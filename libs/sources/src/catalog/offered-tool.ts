@@ -54,10 +54,10 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
   const tools = new Map<string, AnnouncedTool>();
   const problems: string[] = [...leftOut];
   const parts: string[] = [];
-  const taken = offered
-    .slice(0, MAX_TOOLS)
+  const wanted = offered
     .map((offer) => ({ offer, name: offeredName(rules, offer.rawName) }))
     .filter(({ offer, name }) => isWanted(name, offer.rawName, rules));
+  const taken = wanted.slice(0, MAX_TOOLS);
   const alike = rules.names === undefined ? new Set<string>() : ambiguous(taken);
   let bytes = 0;
   for (const { offer, name } of taken) {
@@ -75,8 +75,8 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
       for (const problem of built.problems) parts.push(`${name}: ${problem}`);
     }
   }
-  if (offered.length > MAX_TOOLS)
-    problems.push(`the source offers ${offered.length} tools, of which ${MAX_TOOLS} are taken; use \`include\``);
+  if (wanted.length > MAX_TOOLS)
+    problems.push(`the source offers ${wanted.length} tools, of which ${MAX_TOOLS} are taken; use \`include\``);
   return {
     tools: [...tools.values()].toSorted((a, b) => (a.descriptor.name < b.descriptor.name ? -1 : 1)),
     problems: [...problems, ...parts].slice(0, MAX_PROBLEMS),
