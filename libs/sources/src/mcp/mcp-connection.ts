@@ -12,6 +12,7 @@ import type { OfferedTool } from '../catalog/offered-tool.js';
 import { NotBegun, type Listing, type SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { isFields } from '../fields.js';
+import { SESSION_NOT_FOUND } from './answers/answer-reader.js';
 import { rawResult } from './answers/carried-result.js';
 import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
@@ -28,8 +29,6 @@ import { answered, firstRound, isInputRequiredResult, nextStep, pause, sampledBy
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
-/** The SDK's, for sessions that are unknown or over. */
-const SESSION_NOT_FOUND = -32_001;
 
 export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */

@@ -10,9 +10,18 @@ import { readToolList } from './tool-list.js';
 /** Their results are those of a tool. */
 const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
+/** The SDK's, for sessions that are unknown or over. */
+export const SESSION_NOT_FOUND = -32_001;
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 export type RequestId = string | number;
+
+/** Of a message. */
+interface Text {
+  readonly length: number;
+  /** What it says, with numbers as they were written. */
+  readonly exact: () => unknown;
+}
 
 interface Sent {
   readonly id: RequestId;
@@ -54,18 +63,24 @@ export class AnswerReader {
   read(text: string, id?: RequestId): JSONRPCMessage[] {
     const json = text.replace(BYTE_ORDER_MARK, '');
     const plain: unknown = JSON.parse(json);
+    const { length } = json;
     const exact = () => parseExactJson(json);
-    if (!Array.isArray(plain)) return this.message(plain, exact, id);
-    return plain.flatMap((message, index) => this.message(message, () => Reflect.get(Object(exact()), index), id));
+    if (!Array.isArray(plain)) return this.message(plain, { length, exact }, id);
+    return plain.flatMap((message, index) => {
+      const exactOne = (): unknown => Reflect.get(Object(exact()), index);
+      return this.message(message, { length, exact: exactOne }, id);
+    });
   }
 
   /** The error of a request whose answer came and cannot be read. */
   unreadable(id: RequestId, why: string): JSONRPCMessage {
+    const { method } = this.pending.get(String(id)) ?? {};
     this.pending.delete(String(id));
+    if (method === 'tools/list' && this.pages.isLater(String(id))) return { jsonrpc: '2.0', id, result: this.noPage(id, why) };
     return { jsonrpc: '2.0', id, error: { code: -32_603, message: `The MCP server answered with what is no answer: ${why}` } };
   }
 
-  private message(plain: unknown, exact: () => unknown, id: RequestId | undefined): JSONRPCMessage[] {
+  private message(plain: unknown, text: Text, id: RequestId | undefined): JSONRPCMessage[] {
     if (!isFields(plain)) return [];
     if (typeof plain['method'] === 'string') return parsed(asked(plain, plain['method']));
     const named = plain['id'];
@@ -73,19 +88,29 @@ export class AnswerReader {
     const sent = this.pending.get(String(known));
     if (sent === undefined) return parsed(plain);
     this.pending.delete(String(sent.id));
-    const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent, plain, exact) });
+    const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent, plain, text) });
     return [answer ?? this.unreadable(sent.id, 'it has neither a result nor an error')];
   }
 
-  private ending({ id, method }: Sent, plain: Fields, exact: () => unknown): object {
+  private ending({ id, method }: Sent, plain: Fields, { exact, length: characters }: Text): object {
     const { error, result } = plain;
-    if (error !== undefined && error !== null && error !== false) return { error: errorOf(error) };
+    if (error !== undefined && error !== null && error !== false) {
+      const read = errorOf(error);
+      const isLater = method === 'tools/list' && read.code !== SESSION_NOT_FOUND && this.pages.isLater(String(id));
+      return isLater ? { result: this.noPage(id, read.message) } : { error: read };
+    }
     if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
     if (method === 'tasks/get') return { result: fieldsOf(exact())['result'] };
     if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
     if (method === 'tools/list' && isFields(result))
-      return { result: readToolList(result, (cursor) => this.pages.next(String(id), cursor)) };
+      return { result: readToolList(result, (cursor, tools) => this.pages.next(String(id), cursor, { characters, tools })) };
     return { result };
+  }
+
+  /** In the place of a later page of a list that is an error: the tools before it are offered. */
+  private noPage(id: RequestId, why: string) {
+    this.pages.refused(String(id), why);
+    return { tools: [], ttlMs: 0, cacheScope: 'private' };
   }
 }
 
@@ -111,10 +136,10 @@ function toolResult(result: unknown): unknown {
   return type === 'task' ? carriedTask(fieldsOf(result)) : carried(result);
 }
 
-function errorOf(error: unknown): object {
+function errorOf(error: unknown) {
   const { code, message, data } = fieldsOf(error);
   return {
-    code: Number.isSafeInteger(code) ? code : -32_603,
+    code: Number.isSafeInteger(code) ? Number(code) : -32_603,
     message: typeof message === 'string' ? message : typeof error === 'string' ? error : JSON.stringify(error),
     ...(data === undefined ? {} : { data }),
   };

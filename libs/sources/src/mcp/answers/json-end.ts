@@ -1,7 +1,9 @@
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPENING = new Set([...'{['].map((it) => it.charCodeAt(0)));
-const CLOSING = new Set([...'}]'].map((it) => it.charCodeAt(0)));
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** `{` and `[`. */
+const OPENING = new Set([0x7b, 0x5b]);
+/** `}` and `]`. */
+const CLOSING = new Set([0x7d, 0x5d]);
 
 /** Finds the bracket that closes the first one of a JSON text in UTF-8, whose bytes come in pieces. */
 export class JsonEnd {

@@ -3,8 +3,17 @@ const MAX_PAGES = 500;
 /** Lists that are read at a time, of a connection: more are of a client that gave up. */
 const MAX_WALKS = 100;
 
+/** Characters of all pages of a list. */
+const MAX_CHARACTERS = 33_554_432;
+export const MAX_LISTED = 20_000;
+
+interface Size {
+  readonly characters: number;
+  readonly tools: number;
+}
+
 /** One reading of a list, page after page. */
-interface Walk {
+interface Walk extends Size {
   readonly asked: Set<string>;
   /** The cursor that its last answer gave. */
   next?: string | undefined;
@@ -21,25 +30,46 @@ export class ListPages {
   asks(id: string, cursor: unknown): void {
     const [last, before] = [...this.walks].find(([, { next }]) => typeof cursor === 'string' && next === cursor) ?? [];
     if (last !== undefined) this.walks.delete(last);
-    this.walks.set(id, { asked: new Set([...(before?.asked ?? []), ...(typeof cursor === 'string' ? [cursor] : [])]) });
+    const asked = new Set([...(before?.asked ?? []), ...(typeof cursor === 'string' ? [cursor] : [])]);
+    this.walks.set(id, { ...(before ?? NOTHING), asked, next: undefined });
     const [oldest] = this.walks.keys();
     if (this.walks.size > MAX_WALKS && oldest !== undefined) this.walks.delete(oldest);
   }
 
+  /** Whether pages were read before the one that this request asks for. */
+  isLater(id: string): boolean {
+    return (this.walks.get(id)?.asked.size ?? 0) > 0;
+  }
+
   /** The cursor of the next page to read, after the answer to a request. */
-  next(id: string, cursor: unknown): string | undefined {
-    const walk = this.walks.get(id) ?? { asked: new Set() };
-    this.fault = faultOf(cursor, walk.asked);
-    if (typeof cursor === 'string' && cursor !== '' && this.fault === undefined) return (walk.next = cursor);
+  next(id: string, cursor: unknown, size: Size = NOTHING): string | undefined {
+    const before = this.walks.get(id) ?? { ...NOTHING, asked: new Set<string>() };
+    const walk = { ...before, characters: before.characters + size.characters, tools: before.tools + size.tools };
+    this.fault = faultOf(cursor, walk);
+    if (typeof cursor !== 'string' || cursor === '' || this.fault !== undefined) {
+      this.walks.delete(id);
+      return undefined;
+    }
+    this.walks.set(id, { ...walk, next: cursor });
+    return cursor;
+  }
+
+  /** A later page is an error. */
+  refused(id: string, why: string): void {
     this.walks.delete(id);
-    return undefined;
+    this.fault = `a page of its list of tools cannot be read (${why.slice(0, 200)}): ${LEFT_OUT}`;
   }
 }
 
-function faultOf(cursor: unknown, asked: ReadonlySet<string>): string | undefined {
+const NOTHING: Size = { characters: 0, tools: 0 };
+const LEFT_OUT = 'later pages were left out';
+
+function faultOf(cursor: unknown, { asked, characters, tools }: Walk): string | undefined {
+  if (tools > MAX_LISTED) return `its list has more than ${MAX_LISTED} tools: later ones were left out`;
   if (cursor === undefined || cursor === '') return undefined;
-  if (typeof cursor !== 'string') return 'the cursor of its list of tools is no text: later pages were left out';
-  if (asked.has(cursor)) return 'the cursor of its list of tools repeats itself: later pages were left out';
+  if (typeof cursor !== 'string') return `the cursor of its list of tools is no text: ${LEFT_OUT}`;
+  if (asked.has(cursor)) return `the cursor of its list of tools repeats itself: ${LEFT_OUT}`;
   if (asked.size >= MAX_PAGES - 1) return `its list of tools has more than ${MAX_PAGES} pages: later ones were left out`;
+  if (characters > MAX_CHARACTERS) return `its list of tools is larger than ${MAX_CHARACTERS} bytes: ${LEFT_OUT}`;
   return undefined;
 }

@@ -86,6 +86,41 @@ it('reads a line that only looks like a header of a message, and what follows it
   expect(written('Content-Length: 20\n{"id":1}\n{"id":2}\n', 3)).toEqual(['{"id":1}', '{"id":2}']);
 });
 
+it('puts an error in the place of an answer beyond the limit, and reads what comes after it', () => {
+  const long = 'x'.repeat(500);
+  const error = (id: string | number) => ({ jsonrpc: '2.0', id, error: { code: -32_603, message: expect.stringContaining('100 bytes') } });
+  for (const [text, id] of [
+    [`{"jsonrpc":"2.0","id":7,"result":{"content":"${long}"}}`, 7],
+    [`{ "id": "a-1", "jsonrpc": "2.0", "result": "${long}"}`, 'a-1'],
+    [`{"result":{"content":[{"id":1,"text":"${long}"}]},"id":7,"jsonrpc":"2.0"}`, 7],
+    [`{"result":{"content":[{"id":1,"text":"${long}"}]},"jsonrpc":"2.0","id":7}`, 7],
+  ] as const)
+    for (const form of [`${text}\n`, framed(text), framed(JSON.stringify(JSON.parse(text), null, 2))]) {
+      const read = written(`${form}{"id":8}\n`, 150, new MessageLines(100));
+      expect(read.map((it): unknown => JSON.parse(it))).toEqual([error(id), { id: 8 }]);
+    }
+});
+
+it('leaves out a notification beyond the limit, and reads what comes after it', () => {
+  const text = `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(500)}"}}`;
+  for (const form of [`${text}\n`, framed(text)])
+    expect(written(`${form}{"id":8}\n`, 150, new MessageLines(100)).filter((it) => it !== 'null')).toEqual(['{"id":8}']);
+});
+
+it('refuses a line beyond the limit that shows no id, or has no end', () => {
+  const long = `"${'x'.repeat(200)}"`;
+  for (const text of [
+    `{"result":{"id":1,"text":${long}}}`,
+    `{"id":1,"method":"ping","params":${long}}`,
+    `{"method":"ping","params":${long},"id":1}`,
+  ])
+    expect(() => written(`${text}\n`, 50, new MessageLines(100))).toThrow(RangeError);
+  const lines = new MessageLines(100);
+  const take = (text: string) => [...lines.take(Buffer.from(text))];
+  for (const text of ['{"id":1,"result":"', 'x'.repeat(500)]) expect(take(text)).toEqual([]);
+  expect(() => take('x'.repeat(500))).toThrow(RangeError);
+});
+
 it('refuses a message beyond the limit, in a line and in a frame', () => {
   for (const text of ['x'.repeat(101), `Content-Length: 500\r\n\r\n${'x'.repeat(101)}`])
     expect(() => written(text, 50, new MessageLines(100))).toThrow(RangeError);

@@ -1,4 +1,5 @@
 import { JsonEnd } from './json-end.js';
+import { LargeMessage } from './large-message.js';
 
 const NEWLINE = 10;
 const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
@@ -16,6 +17,8 @@ export class MessageLines {
   hasHeaders = false;
   private pieces: Uint8Array[] = [];
   private size = 0;
+  /** In the place of the pieces, once they are too large. */
+  private large: LargeMessage | undefined;
   /** By the header under way. */
   private length = 0;
   /** Bytes that the message after a header still has. */
@@ -27,7 +30,10 @@ export class MessageLines {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** The lines that are complete by now, without headers. @throws RangeError for a line beyond the limit */
+  /**
+   * The lines that are complete by now, without headers. An error is in the place of an answer beyond the limit.
+   * @throws RangeError for any other line beyond it
+   */
   *take(chunk: Uint8Array): Generator<string> {
     for (let start = 0; start < chunk.length;) {
       const newline = this.isSpread ? -1 : chunk.indexOf(NEWLINE, start);
@@ -61,14 +67,18 @@ export class MessageLines {
     return this.taken();
   }
 
+  /** @throws RangeError for what is too large and no message */
   private add(piece: Uint8Array): void {
+    if (this.large !== undefined) return this.large.add(piece);
     this.pieces.push(piece);
     this.size += piece.length;
-    if (this.size > this.maxBytes) throw new RangeError(`it sent a message of more than ${this.maxBytes} bytes`);
+    if (this.size <= this.maxBytes) return;
+    this.large = new LargeMessage(Buffer.concat(this.pieces), this.maxBytes);
+    this.pieces = [];
   }
 
   private get text(): string {
-    return Buffer.concat(this.pieces).toString();
+    return this.large === undefined ? Buffer.concat(this.pieces).toString() : this.large.text;
   }
 
   private openFrame(bytes: number): void {
@@ -90,6 +100,7 @@ export class MessageLines {
   private taken(): string {
     const { text } = this;
     this.pieces = [];
+    this.large = undefined;
     this.size = 0;
     return text;
   }

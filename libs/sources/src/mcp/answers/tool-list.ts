@@ -1,5 +1,6 @@
 import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
+import { MAX_LISTED } from './list-pages.js';
 import { isEmptyList, isValid, withoutNulls } from './mended.js';
 
 const MENDED = 'io.toolyard/tool';
@@ -20,12 +21,12 @@ export interface Mended {
  * A page of `tools/list` as the client takes it, which would refuse the whole list for one odd part of one tool: parts that
  * cannot be read are left out, and `mendedOf` a tool says which.
  */
-export function readToolList(result: Fields, next: (cursor: unknown) => string | undefined): Fields {
+export function readToolList(result: Fields, next: (cursor: unknown, tools: number) => string | undefined): Fields {
   const { tools, nextCursor, _meta, ...rest } = withoutNulls(result);
-  const cursor = next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor);
+  const cursor = next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor, Array.isArray(tools) ? tools.length : 0);
   return {
     ...rest,
-    tools: tools === undefined ? [] : Array.isArray(tools) ? tools.map(readTool) : tools,
+    tools: tools === undefined ? [] : Array.isArray(tools) ? tools.slice(0, MAX_LISTED).map(readTool) : tools,
     ...(cursor === undefined ? {} : { nextCursor: cursor }),
     ...(isFields(_meta) ? { _meta } : {}),
   };

@@ -1,0 +1,50 @@
+/** Bytes at both ends of a message that are looked at. */
+const SHOWN = 200;
+/** A message that is longer than this times the limit has no end. */
+const MOST = 8;
+
+/** An id within the answer itself, not within its result; requests of the server have ids of their own. */
+const FIRST =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/;
+const LAST = /,\s*"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")(?:\s*,\s*"jsonrpc"\s*:\s*"2\.0")?\s*\}\s*$/;
+const ANSWER = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/;
+const NOTIFICATION = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"notifications\//;
+
+/** A message beyond the limit, of which only the ends are kept. */
+export class LargeMessage {
+  private readonly first: string;
+  private last: Buffer;
+  private size: number;
+
+  /** @throws RangeError for what is no message */
+  constructor(
+    bytes: Buffer,
+    private readonly maxBytes: number,
+  ) {
+    this.first = bytes.subarray(0, SHOWN).toString();
+    this.last = bytes.subarray(-SHOWN);
+    this.size = bytes.length;
+    if (!/^\s*\{/.test(this.first)) throw this.fault;
+  }
+
+  /** @throws RangeError for one without an end */
+  add(piece: Uint8Array): void {
+    this.size += piece.length;
+    this.last = Buffer.concat([this.last, piece.subarray(-SHOWN)]).subarray(-SHOWN);
+    if (this.size > MOST * this.maxBytes) throw this.fault;
+  }
+
+  /** The error that is read in its place; null in that of a notification. @throws RangeError for one whose id does not show */
+  get text(): string {
+    if (NOTIFICATION.test(this.first)) return 'null';
+    const ending = ANSWER.test(this.first) ? LAST.exec(this.last.toString()) : FIRST.exec(this.first);
+    const id = ending?.[1];
+    if (id === undefined) throw this.fault;
+    const message = JSON.stringify(`The MCP server answered with what is no answer: ${this.fault.message}`);
+    return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${message}}}`;
+  }
+
+  private get fault(): RangeError {
+    return new RangeError(`it sent a message of more than ${this.maxBytes} bytes`);
+  }
+}
