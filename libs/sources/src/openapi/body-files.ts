@@ -1,7 +1,7 @@
 import { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
-import type { PositionalParts } from './operation.js';
+import type { MultipartBody, PositionalPart } from './operation.js';
 import { partsOf } from './schema-parts.js';
 
 const BASE64 = 'Base64.';
@@ -24,11 +24,16 @@ const NAMED_FILE = {
   additionalProperties: false,
 };
 
-/** Properties of a multipart body that are files, those of its parts and branches among them. */
-export function filesOf(schema: unknown, refs: DocumentRefs): string[] {
+/** Properties of a multipart body, those of its parts and branches among them. */
+export function propertiesOf(schema: unknown, refs: DocumentRefs): [name: string, schema: unknown][] {
   const all = new Set(partsOf(schema, UNIONS, refs).map((part) => part['properties']));
-  const properties = [...all].flatMap((it) => Object.entries(fieldsOf(it)));
-  return [...new Set(properties.filter(([, it]) => isFile(it, refs)).map(([name]) => name))];
+  return [...all].flatMap((it) => Object.entries(fieldsOf(it)));
+}
+
+/** Those that are files. */
+export function filesOf(schema: unknown, refs: DocumentRefs): string[] {
+  const properties = propertiesOf(schema, refs).filter(([, it]) => isFile(it, refs));
+  return [...new Set(properties.map(([name]) => name))];
 }
 
 /** Whether a schema is of binary text, with or without a name for it. */
@@ -39,29 +44,41 @@ export function isFile(schema: unknown, refs: DocumentRefs): boolean {
   );
 }
 
-/** Says how files are given, as far as the schema shows its properties. */
-export function withFiles(schema: JsonSchema, files: readonly string[]): JsonSchema {
-  return files.length === 0 ? schema : JsonSchema.parse(shown(schema, new Set(files), 0));
+/** Says how files are given, as far as the schema shows its properties and the parts of these. */
+export function withFiles(schema: JsonSchema, body: MultipartBody): JsonSchema {
+  const { files, encoding, parts } = body;
+  const isPlain = files.length === 0 && parts === undefined && Object.values(encoding).every(({ nested }) => nested === undefined);
+  return isPlain ? schema : JsonSchema.parse(shownBody(schema, body));
 }
 
-/** Says how the files of a list of parts are given. */
-export function withFileItems(schema: JsonSchema, { first, rest }: PositionalParts): JsonSchema {
+function shownBody(schema: Fields, body: MultipartBody): Fields {
+  if (body.parts === undefined) return shown(schema, body, 0);
+  const { first, rest } = body.parts;
   const { prefixItems, items } = schema;
-  const file = (it: unknown, isBinary: boolean): unknown => (isBinary && isFields(it) ? fileSchema(it) : it);
-  return JsonSchema.parse({
+  return {
     ...schema,
-    ...(Array.isArray(prefixItems) ? { prefixItems: prefixItems.map((it, index) => file(it, first[index]?.isFile === true)) } : {}),
-    ...(items === undefined ? {} : { items: file(items, rest.isFile) }),
-  });
+    ...(Array.isArray(prefixItems) ? { prefixItems: prefixItems.map((it, index) => shownPart(it, first[index] ?? rest)) } : {}),
+    ...(items === undefined ? {} : { items: shownPart(items, rest) }),
+  };
 }
 
-function shown(schema: Fields, files: ReadonlySet<string>, level: number): Fields {
+function shownPart(schema: unknown, { nested, isFile: isBinary }: Partial<PositionalPart>): unknown {
+  if (!isFields(schema)) return schema;
+  if (nested !== undefined) return shownBody(schema, nested);
+  return isBinary === true ? fileSchema(schema) : schema;
+}
+
+function shown(schema: Fields, body: MultipartBody, level: number): Fields {
   if (level > MAX_LEVELS) return schema;
+  const { files, encoding } = body;
   const properties = fieldsOf(schema['properties']);
-  const entries = Object.entries(properties).map(([name, it]) => [name, files.has(name) && isFields(it) ? fileSchema(it) : it]);
+  const entries = Object.entries(properties).map(([name, it]) => {
+    const nested = Object.hasOwn(encoding, name) ? encoding[name]?.nested : undefined;
+    return [name, shownPart(it, { nested, isFile: files.includes(name) })];
+  });
   const unions = UNIONS.filter((key) => Array.isArray(schema[key])).map((key): [string, unknown] => [
     key,
-    listOf(schema[key]).map((part) => (isFields(part) ? shown(part, files, level + 1) : part)),
+    listOf(schema[key]).map((part) => (isFields(part) ? shown(part, body, level + 1) : part)),
   ]);
   return {
     ...schema,

@@ -4,7 +4,7 @@ import { isFields } from '../fields.js';
 import { BASE64_TEXT } from './body-files.js';
 import { kindOfFile } from './file-kind.js';
 import { inUtf8, isJson, typeOnly } from './media-type.js';
-import type { PartEncoding, RequestBody } from './operation.js';
+import type { MultipartBody, PartEncoding } from './operation.js';
 import { pairsOf, plain } from './parameter-style.js';
 
 interface Part {
@@ -20,7 +20,7 @@ type Named = Readonly<Record<string, unknown>>;
  * RFC 7578 and RFC 2046: the parts of an object have names, those of a list have places. Only files have a file name:
  * servers take any part with one for a file. @throws ToolError `invalid_arguments`
  */
-export function multipart(body: RequestBody, value: Named | readonly unknown[]) {
+export function multipart(body: MultipartBody, value: Named | readonly unknown[]) {
   const { mediaType = 'multipart/form-data' } = body;
   const boundary = `----toolyard-${randomUUID()}`;
   const isForm = typeOnly(mediaType) === 'multipart/form-data';
@@ -35,7 +35,7 @@ export function multipart(body: RequestBody, value: Named | readonly unknown[]) 
   return { contentType, bytes: new Uint8Array(bytes) };
 }
 
-function namedParts({ encoding, files }: RequestBody, value: Named, isForm: boolean): [head: string, part: Part][] {
+function namedParts({ encoding, files }: MultipartBody, value: Named, isForm: boolean): [head: string, part: Part][] {
   return Object.entries(value).flatMap(([name, item]) => {
     const how = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
     const headers = how?.headers.filter(([it]) => it.toLowerCase() !== DISPOSITION) ?? [];
@@ -47,16 +47,16 @@ function namedParts({ encoding, files }: RequestBody, value: Named, isForm: bool
 }
 
 /** Names and file names only where the document or the caller gives them. */
-function placedParts({ parts }: RequestBody, value: readonly unknown[]): [head: string, part: Part][] {
+function placedParts({ parts }: MultipartBody, value: readonly unknown[]): [head: string, part: Part][] {
   return value.flatMap((item, index) => {
     const how = parts?.first[index] ?? parts?.rest;
     const isFile = how?.isFile === true;
     const isNamed = isFile && isFields(item) && typeof item['filename'] === 'string';
     // A list within the list is one part.
-    const isJsonList = !isFile && Array.isArray(item);
+    const isJsonList = !isFile && Array.isArray(item) && how?.nested === undefined;
     const all = isJsonList
       ? [{ type: how?.contentType ?? 'application/json', content: exactJsonText(item) }]
-      : partsOf('file', item, how, isFile);
+      : partsOf(isFile ? 'file' : `part ${index + 1}`, item, how, isFile);
     return all.map((part): [string, Part] => [headOf(withDisposition(how?.headers ?? [], part, isNamed), part), part]);
   });
 }
@@ -82,6 +82,7 @@ const quoted = (text: string): string =>
   text.toWellFormed().replace(/["\r\n]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
 function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isFile: boolean): Part[] {
+  if (how?.nested !== undefined) return nestedParts(name, how.nested, item);
   const type = safeType(how?.contentType);
   if (isFile) return [item].flat().flatMap((it) => (it === null ? [] : fileOf(it, name, type)));
   // The fields of an object would lose their names.
@@ -95,6 +96,17 @@ function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isF
     if (typeof part === 'object') return [{ type: type ?? 'application/json', content: exactJsonText(part) }];
     return [{ type, content: isOneJson && typeof part !== 'string' ? exactJsonText(part) : plain(part) }];
   });
+}
+
+/** One part, unless its parts have names and there are several of it. */
+function nestedParts(name: string, body: MultipartBody, item: unknown): Part[] {
+  if (item === null) return [];
+  const isList = Array.isArray(item);
+  if (isList && body.parts === undefined) return item.flatMap((it) => nestedParts(name, body, it));
+  if (!isFields(item) && !isList)
+    throw new ToolError('invalid_arguments', `expected an object or a list as ${name}, which is sent as parts`, { retryable: false });
+  const { contentType, bytes } = multipart(body, item);
+  return [{ type: contentType, content: bytes }];
 }
 
 const safeType = (type: string | undefined): string | undefined =>

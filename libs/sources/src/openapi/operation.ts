@@ -25,6 +25,8 @@ export interface PartEncoding {
   readonly styled: boolean;
   /** Headers of a part of a multipart body, with their values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** It is a multipart body itself. */
+  readonly nested?: MultipartBody | undefined;
 }
 
 export interface PositionalPart extends PartEncoding {
@@ -37,18 +39,22 @@ export interface PositionalParts {
   readonly rest: PositionalPart;
 }
 
-export interface RequestBody {
-  readonly argument: string;
+/** How the parts of a body are written, or those of one of its parts. */
+export interface MultipartBody {
   /** Undefined for a binary body of any type: its first bytes say which. */
   readonly mediaType: string | undefined;
-  readonly kind: BodyKind;
-  readonly required: boolean;
-  readonly schema: JsonSchema;
   /** Properties of a multipart body that are files: base64 text. */
   readonly files: readonly string[];
   readonly encoding: Readonly<Record<string, PartEncoding>>;
   /** Encoding of the items of a multipart body that is a list. */
   readonly parts?: PositionalParts | undefined;
+}
+
+export interface RequestBody extends MultipartBody {
+  readonly argument: string;
+  readonly kind: BodyKind;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
 }
 
 /** One operation of a document, complete: what the tool says, and what is needed to build its request. */

@@ -1,11 +1,11 @@
 import type { JsonSchema } from '#contracts';
 import { fieldsOf, textOf, type Fields } from '../fields.js';
-import { BINARY, filesOf, isFile, withFileItems, withFiles } from './body-files.js';
+import { BINARY, filesOf, isFile, withFiles } from './body-files.js';
 import type { DocumentRefs } from './document-refs.js';
 import type { SchemaConverter } from './json-schema.js';
 import { isJson, isJsonLines, isText, typeOnly } from './media-type.js';
-import type { BodyKind, PositionalParts, RequestBody } from './operation.js';
-import { encodingOf, positionalParts } from './read-encoding.js';
+import type { BodyKind, MultipartBody, RequestBody } from './operation.js';
+import { encodingOf, multipartOf } from './read-encoding.js';
 
 const BASE64 = 'Base64.';
 
@@ -24,18 +24,18 @@ export function readBody(
   const chosen = bestOf(media, refs);
   if (chosen === undefined) return undefined;
   const { kind, content } = chosen;
-  const parts = kind === 'multipart' ? positionalParts(content, refs) : undefined;
-  const files = kind === 'multipart' && parts === undefined ? filesOf(content['schema'], refs) : [];
-  const schema = parts === undefined ? schemaOf(kind, content, converter, files) : schemaOfParts(content, converter, parts);
+  const mediaType = concrete(chosen.mediaType, kind);
+  const body: MultipartBody =
+    kind === 'multipart'
+      ? multipartOf(mediaType, content, refs)
+      : { mediaType, files: [], encoding: encodingOf(content['encoding'], refs) };
+  const schema = withFiles(schemaOf(kind, content, converter, body.parts !== undefined), body);
   return {
+    ...body,
     argument: taken.has('body') ? '_request_body' : 'body',
-    mediaType: concrete(chosen.mediaType, kind),
     kind,
     required: raw['required'] === true,
     schema: described(schema, textOf(raw['description']), kind),
-    files,
-    encoding: encodingOf(content['encoding'], refs),
-    parts,
   };
 }
 
@@ -80,7 +80,7 @@ function concrete(mediaType: string, kind: BodyKind): string | undefined {
   return kind === 'json' ? 'application/json' : kind === 'text' ? 'text/plain' : undefined;
 }
 
-function schemaOf(kind: BodyKind, content: Fields, converter: SchemaConverter, files: readonly string[]): JsonSchema {
+function schemaOf(kind: BodyKind, content: Fields, converter: SchemaConverter, isList: boolean): JsonSchema {
   switch (kind) {
     case 'binary':
       return BINARY;
@@ -88,14 +88,11 @@ function schemaOf(kind: BodyKind, content: Fields, converter: SchemaConverter, f
       return asText(converter.convert(content['schema']));
     case 'lines':
       return listed(converter, content);
-    default:
-      return withFiles(converter.convert(content['schema']), files);
+    default: {
+      const { schema, itemSchema } = content;
+      return isList ? { ...converter.convert(schema ?? { type: 'array', items: itemSchema }), type: 'array' } : converter.convert(schema);
+    }
   }
-}
-
-function schemaOfParts({ schema, itemSchema }: Fields, converter: SchemaConverter, parts: PositionalParts): JsonSchema {
-  const whole = converter.convert(schema ?? { type: 'array', items: itemSchema });
-  return withFileItems({ ...whole, type: 'array' }, parts);
 }
 
 /** The whole body is one text, whatever the document says of its parts: XML has the schema of an object. */

@@ -1,30 +1,61 @@
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
-import { isFile } from './body-files.js';
+import { filesOf, isFile, propertiesOf } from './body-files.js';
 import type { DocumentRefs } from './document-refs.js';
-import type { PartEncoding, PositionalParts, RequestBody } from './operation.js';
+import { typeOnly } from './media-type.js';
+import type { MultipartBody, PartEncoding, PositionalParts } from './operation.js';
 import { STYLES } from './parameter-style.js';
 
 const HEADER = /^[A-Za-z0-9-]{1,100}$/;
+/** Of parts within parts. */
+const MAX_LEVELS = 4;
 
-/** How the properties of a form or a multipart body are written, by name. */
-export function encodingOf(raw: unknown, refs: DocumentRefs): RequestBody['encoding'] {
-  const entries = Object.entries(fieldsOf(raw)).filter(([name, it]) => name !== '__proto__' && isFields(it));
-  return Object.fromEntries(entries.map(([name, it]) => [name, partEncoding(name, it, refs)]));
+/** How the properties of a form are written, by name. */
+export function encodingOf(raw: unknown, refs: DocumentRefs): MultipartBody['encoding'] {
+  return Object.fromEntries(entriesOf(raw).map(([name, it]) => [name, partEncoding(name, it, refs)]));
 }
 
+/** How a multipart body is written: by the names or the places of its parts. @throws RangeError for parts without end */
+export function multipartOf(mediaType: string | undefined, content: Fields, refs: DocumentRefs, level = 0): MultipartBody {
+  const parts = positionalParts(content, refs, level);
+  if (parts !== undefined) return { mediaType, files: [], encoding: {}, parts };
+  const schemas = new Map(propertiesOf(content['schema'], refs));
+  const encoding = Object.fromEntries(
+    entriesOf(content['encoding']).map(([name, it]) => [name, withNested(name, it, schemas.get(name), refs, level)]),
+  );
+  const files = filesOf(content['schema'], refs).filter((name) => !Object.hasOwn(encoding, name) || encoding[name]?.nested === undefined);
+  return { mediaType, files, encoding };
+}
+
+const entriesOf = (raw: unknown) => Object.entries(fieldsOf(raw)).filter(([name, it]) => name !== '__proto__' && isFields(it));
+
 /** OpenAPI 3.2: a multipart body whose parts have places in place of names. Undefined for one with names. */
-export function positionalParts(content: Fields, refs: DocumentRefs): PositionalParts | undefined {
+function positionalParts(content: Fields, refs: DocumentRefs, level: number): PositionalParts | undefined {
   const { schema, itemSchema, prefixEncoding, itemEncoding } = content;
   const { type, prefixItems, items } = refs.resolve(schema);
   const isList = [itemSchema, prefixEncoding, itemEncoding, prefixItems].some((it) => it !== undefined) || [type].flat().includes('array');
   if (!isList) return undefined;
   const schemas = listOf(prefixItems);
   const encodings = listOf(prefixEncoding);
-  const first = Array.from({ length: Math.max(schemas.length, encodings.length) }, (_, index) => {
-    const isBinary = isFile(schemas[index] ?? items ?? itemSchema, refs);
-    return { ...partEncoding('', encodings[index] ?? itemEncoding, refs), isFile: isBinary };
-  });
-  return { first, rest: { ...partEncoding('', itemEncoding, refs), isFile: isFile(items ?? itemSchema, refs) } };
+  const part = (encoding: unknown, partSchema: unknown) => {
+    const how = withNested('', encoding, partSchema, refs, level);
+    return { ...how, isFile: how.nested === undefined && isFile(partSchema, refs) };
+  };
+  const first = Array.from({ length: Math.max(schemas.length, encodings.length) }, (_, index) =>
+    part(encodings[index] ?? itemEncoding, schemas[index] ?? items ?? itemSchema),
+  );
+  return { first, rest: part(itemEncoding, items ?? itemSchema) };
+}
+
+function withNested(name: string, raw: unknown, schema: unknown, refs: DocumentRefs, level: number): PartEncoding {
+  const how = partEncoding(name, raw, refs);
+  if (!typeOnly(how.contentType ?? '').startsWith('multipart/')) return how;
+  const { type } = refs.resolve(schema);
+  // A text or a file that is multipart already.
+  const isWritten = type === undefined ? isFile(schema, refs) : [type].flat().some((it) => it === 'string' || it === 'file');
+  if (isWritten) return how;
+  if (level === MAX_LEVELS) throw new RangeError(`parts of its multipart body have parts, in more than ${MAX_LEVELS} levels`);
+  const { encoding, prefixEncoding, itemEncoding } = refs.resolve(raw);
+  return { ...how, nested: multipartOf(how.contentType, { schema, encoding, prefixEncoding, itemEncoding }, refs, level + 1) };
 }
 
 function partEncoding(name: string, raw: unknown, refs: DocumentRefs): PartEncoding {
