@@ -6,7 +6,7 @@ export { egressFetch, type EgressFetch } from './egress/egress-fetch.js';
 export { type FetchedDocument, type HttpAnswer, SafeFetch } from './egress/safe-fetch.js';
 export { TraceHosts } from './egress/trace-hosts.js';
 export { findExecutable } from './process/find-executable.js';
-export { cutToBytes, type CapturedOutput } from './process/output-capture.js';
+export { cutToBytes, OutputCapture, type CapturedOutput } from './process/output-capture.js';
 export { terminalText } from './process/terminal-screen.js';
 export { type ResourceLimits, limitCommandPrefix } from './process/resource-limits.js';
 export { type ProcessCommand, type ProcessReport, ProcessStartError, runProcess } from './process/run-process.js';

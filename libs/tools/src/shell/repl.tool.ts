@@ -52,7 +52,7 @@ type Input = z.output<typeof input>;
     'In a session, variables, functions and imports last from one call to the next, for each language by itself; for bash it is the shell of shell with persistent: true. ' +
     'Between calls the interpreter of Python and Node.js, its threads and timers and all processes that it started are paused; they end with the interpreter. For servers use shell with background: true. ' +
     'Where the state of earlier calls is lost the answer says so: an interpreter ends when it was not used for 30 minutes, uses more than 1 GiB of memory, or another worker takes the call. ' +
-    'After 60 seconds (timeout_ms: up to 600,000) the code is interrupted, and the answer says whether the state was kept. Standard input is empty. At most 1,048,576 characters of each stream are kept.',
+    'After 60 seconds (timeout_ms: up to 600,000) the code is interrupted, and the answer says whether the state was kept. Standard input is empty. Of a stream of more than 1 MiB, beginning and end are kept.',
   input,
   tier: 'privileged',
   effect: 'once',

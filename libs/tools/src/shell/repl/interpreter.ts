@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ProcessCommand, type RunningProcess, startProcess } from '#sandbox';
+import { type CapturedOutput, type ProcessCommand, type RunningProcess, startProcess } from '#sandbox';
 import { MarkedOutput } from './marked-output.js';
 
 /** An interpreter that does not take up the code in this time is killed instead of interrupted. */
@@ -13,8 +13,9 @@ const INTERRUPT_MS = 2_000;
 /** A paused program could not react to SIGTERM, and the state of an interpreter that is stopped counts no more. */
 const STOP_GRACE_MS = 0;
 
+const NOTHING: CapturedOutput = { text: '', tail: '', bytes: 0, shownBytes: 0, truncated: false, hasGap: false };
 /** Of code whose turn did not come. */
-export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: '', stderr: '', truncated: false, durationMs: 0, cpuMs: 0 };
+export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: NOTHING, stderr: NOTHING, durationMs: 0, cpuMs: 0 };
 
 const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
 
@@ -30,9 +31,8 @@ export interface CodeReport {
   /** `ended`: the interpreter is gone, and its state with it; `why` says how. */
   readonly how: 'done' | 'interrupted' | 'ended';
   readonly why?: string;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly truncated: boolean;
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
   /** Of the last expression. */
   readonly value?: string;
   /** With the frames of the code. */
@@ -117,13 +117,11 @@ export class Interpreter {
     const done = await Promise.race([both, this.running.ended]);
     stopInterrupts();
     if (typeof done === 'string') {
-      const [out, err] = [this.stdout.cut(), this.stderr.cut()];
       return {
         how: 'ended',
         why: done,
-        stdout: out.text,
-        stderr: err.text,
-        truncated: out.truncated || err.truncated,
+        stdout: this.stdout.captured,
+        stderr: this.stderr.captured,
         durationMs: durationMs(),
         cpuMs: this.running.takeCpuMs(),
       };
@@ -132,9 +130,8 @@ export class Interpreter {
     const { value, error, interrupted } = answerOf(out.answer);
     return {
       how: interrupted === true ? 'interrupted' : 'done',
-      stdout: out.text,
-      stderr: err.text,
-      truncated: out.truncated || err.truncated,
+      stdout: out.output,
+      stderr: err.output,
       ...(value === undefined ? {} : { value }),
       ...(error === undefined ? {} : { error }),
       durationMs: durationMs(),

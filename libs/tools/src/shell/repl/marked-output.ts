@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { type CapturedOutput, OutputCapture } from '#sandbox';
 
-const KEPT_CHARACTERS = 1_048_576;
+const KEPT_BYTES = 1_048_576;
 /** Of what is written while no code runs; it is shown with the next. */
 const BETWEEN_CHARACTERS = 65_536;
 /** An answer of a driver is shorter. */
@@ -11,8 +12,7 @@ const PACE_CHARACTERS = 1_048_576;
 const PACE_REST_MS = 5;
 
 export interface MarkedText {
-  readonly text: string;
-  readonly truncated: boolean;
+  readonly output: CapturedOutput;
   /** What stands between the last two marks; empty for a stream with one mark. */
   readonly answer: string;
 }
@@ -21,15 +21,13 @@ export interface MarkedText {
 export class MarkedOutput {
   private readonly decoder = new StringDecoder('utf8');
   private buffer = '';
-  private text = '';
-  private truncated = false;
+  private capture = new OutputCapture(KEPT_BYTES, () => undefined);
   private hasBegun = false;
   private isAnswer = false;
   private sinceRest = 0;
   private current:
     | {
         readonly mark: string;
-        readonly onText: (text: string, cut: boolean) => void;
         readonly onBegin: () => void;
         readonly resolve: (text: MarkedText) => void;
       }
@@ -47,18 +45,18 @@ export class MarkedOutput {
   until(nonce: string, onText: (text: string, cut: boolean) => void, onBegin: () => void = () => undefined): Promise<MarkedText> {
     const between = this.buffer;
     this.buffer = '';
-    this.text = '';
-    this.truncated = this.isAnswer = false;
+    this.capture = new OutputCapture(KEPT_BYTES, onText);
+    this.isAnswer = false;
     this.hasBegun = !this.answers;
     return new Promise((resolve) => {
-      this.current = { mark: `\0${nonce}\0`, onText, onBegin, resolve };
+      this.current = { mark: `\0${nonce}\0`, onBegin, resolve };
       this.accept(between);
     });
   }
 
   /** What came so far of code that does not end. */
-  cut(): Pick<MarkedText, 'text' | 'truncated'> {
-    return { text: this.text, truncated: this.truncated };
+  get captured(): CapturedOutput {
+    return this.capture.captured;
   }
 
   private accept(text: string): void {
@@ -98,20 +96,15 @@ export class MarkedOutput {
     const answer = this.buffer.slice(0, at);
     this.buffer = this.buffer.slice(this.answers ? at + current.mark.length : 0);
     this.current = undefined;
-    current.resolve({ text: this.text, truncated: this.truncated, answer });
+    current.resolve({ output: this.captured, answer });
   }
 
   private emit(text: string): void {
-    if (text === '' || this.truncated) return;
-    const room = KEPT_CHARACTERS - this.text.length;
-    const kept = text.slice(0, room);
-    this.truncated = kept.length < text.length;
-    this.text += kept;
-    this.current?.onText(kept, this.truncated);
+    if (text !== '') this.capture.accept(Buffer.from(text));
   }
 
   private pace(length: number): void {
-    this.sinceRest += this.truncated ? length : 0;
+    this.sinceRest += this.capture.truncated ? length : 0;
     if (this.sinceRest < PACE_CHARACTERS) return;
     this.sinceRest = 0;
     this.stream.pause();

@@ -8,7 +8,12 @@ const CTX = {
   redact: (text: string) => text,
 };
 const SANDBOX = { name: 'none', network: 'host' } as const;
-const answer = { how: 'done', stdout: '\r1 %\r2 %\n', stderr: '\u001b[31moops\u001b[0m\n', truncated: false, durationMs: 1 } as const;
+const captured = (text: string) => {
+  const bytes = Buffer.byteLength(text);
+  return { text, tail: '', bytes, shownBytes: bytes, truncated: false, hasGap: false };
+};
+const stdout = captured('\r1 %\r2 %\n');
+const answer = { how: 'done', stdout, stderr: captured('\u001b[31moops\u001b[0m\n'), durationMs: 1 } as const;
 
 it('shows the output of code as a terminal does in the end, each stream as a text of its own', () => {
   const { content, readOn } = replOutput('python', { ...answer, value: '7' }, SANDBOX, CTX);
@@ -18,4 +23,16 @@ it('shows the output of code as a terminal does in the end, each stream as a tex
 
 it('shows the last output of code that was stopped as a terminal does', () => {
   expect(replFailure({ ...answer, how: 'ended', why: 'killed' }, undefined, 5, CTX)?.message).toContain('Last output:\n2 %\noops');
+});
+
+it('shows beginning and end of output of code that was too long to keep, and how much is missing', () => {
+  const tail = `${'x\n'.repeat(50_000)}almost\nlast\n`;
+  const long = { text: 'first\n', tail, bytes: 2_000_019, shownBytes: 2_000_019, truncated: true, hasGap: true };
+  const redact = (text: string) => text.replaceAll('almost', '***');
+  const { content, seenBytes } = replOutput('node', { ...answer, stdout: long, stderr: captured('') }, SANDBOX, { ...CTX, redact });
+  const [part] = content;
+  expect(part?.type === 'text' && part.text).toMatch(
+    /^first\n\n\[stdout truncated — 1,9\d\d,\d{3} of 2,000,019 bytes were not kept\]\n(x\n){10000,}\*{3}\nlast$/,
+  );
+  expect([content.length, seenBytes]).toEqual([1, 2_000_019]);
 });

@@ -1,9 +1,11 @@
-import { type Sandbox, terminalText } from '#sandbox';
+import { type CapturedOutput, type Sandbox, terminalText } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { readOnFrom } from '../command/command-output.js';
+import { commandFormOf } from '../command-form.js';
+import { lastOutput, streamText, visibleOutput } from '../shell-text.js';
 import type { InterpreterAnswer } from './interpreters.port.js';
 
-const LAST_CHARACTERS = 800;
+const FORM = commandFormOf({});
 
 /**
  * Why code that did not end by itself did not; undefined for any other.
@@ -17,8 +19,7 @@ export function replFailure(
 ): ToolError | undefined {
   if (how === 'done') return undefined;
   const killed = how === 'ended';
-  const last = [stdout, stderr].map((text) => redact(terminalText(text)).slice(-LAST_CHARACTERS).trim()).filter((text) => text !== '');
-  const output = last.length === 0 ? '' : `\n\nLast output:\n${last.join('\n')}`;
+  const output = lastOutput(redact, shown(stdout), shown(stderr));
   const state = killed ? 'its interpreter was killed, and the state is lost' : 'it was interrupted, and the state was kept';
   const reason: unknown = signal.aborted ? signal.reason : quota;
   if (reason instanceof ToolError)
@@ -39,9 +40,10 @@ export function replOutput(
   { name, network }: Pick<Sandbox, 'name' | 'network'>,
   ctx: Pick<ToolContext, 'callId' | 'sessionId' | 'redact'>,
 ): ToolOutputObject {
-  const { stdout, stderr, truncated, value, durationMs, lostBecause, how } = answer;
+  const { stdout, stderr, value, durationMs, lostBecause, how } = answer;
   const error = answer.error ?? (how === 'interrupted' ? 'The code interrupted itself.' : undefined);
-  const [out = '', err = ''] = [stdout, stderr].map((text) => (truncated ? ctx.redact(terminalText(text), true) : terminalText(text)));
+  const out = streamText('stdout', visibleOutput(shown(stdout), FORM, ctx), FORM);
+  const err = streamText('stderr', visibleOutput(shown(stderr), FORM, ctx), FORM);
   const written = out !== '' && err !== '' ? [`stdout:\n${out}\n`, `stderr:\n${err}`] : [out + err];
   const parts = [
     ...(lostBecause === undefined
@@ -49,14 +51,21 @@ export function replOutput(
       : [`[The state of earlier ${language} code is lost: ${lostBecause}. This code ran in a new interpreter.]`]),
     ...written.slice(0, -1),
     written.at(-1)?.replace(/\n$/, '') ?? '',
-    ...(truncated ? ['[output truncated]'] : []),
     ...(value === undefined ? [] : [`=> ${value}`]),
     ...(error === undefined ? [] : [error.trimEnd()]),
   ].filter((part) => part !== '');
   return {
     content: (parts.length === 0 ? ['The code has run, without output or value.'] : parts).map((text) => ({ type: 'text', text })),
+    ...(stdout.hasGap || stderr.hasGap ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
     readOn: (fromByte) => readOnFrom(ctx, fromByte),
     ...(error === undefined ? {} : { isError: true }),
     details: { language, exitCode: error === undefined ? 0 : 1, durationMs, stateLost: lostBecause !== undefined, sandbox: name, network },
   };
+}
+
+/** As a terminal shows it. */
+function shown(output: CapturedOutput): CapturedOutput {
+  const { text, tail, hasGap } = output;
+  if (hasGap) return { ...output, text: terminalText(text), tail: terminalText(tail) };
+  return { ...output, text: terminalText(text + tail), tail: '', truncated: false };
 }
