@@ -256,7 +256,7 @@ function changedItems(items: Json[], change: (item: Json) => Json): Json[] {
 /** Maps keys to their redacted form. Keys of fewer than 6 characters are never secret. */
 function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string) => string): Map<string, string> | undefined {
   let names: Map<string, string> | undefined;
-  for (const key in fields) {
+  for (const key of Object.keys(fields)) {
     const name = key.length < SHORTEST_KNOWN ? key : shown(key);
     if (name !== key) (names ??= new Map()).set(key, name);
   }
@@ -276,7 +276,7 @@ function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string
 
 function changedFields(fields: Readonly<Record<string, Json>>, change: (field: Json, key: string) => Json): Record<string, Json> {
   let changed: Record<string, Json> | undefined;
-  for (const key in fields) {
+  for (const key of Object.keys(fields)) {
     const before = fields[key];
     if (before === undefined) continue;
     const after = change(before, key);

@@ -18,15 +18,26 @@ export function cloneJson(value: unknown, faults: Violation[], pointer = '', dep
     faults.push({ pointer, message: `nested deeper than ${LIMITS.jsonDepth} levels` });
     return undefined;
   }
-  if (Array.isArray(value)) return value.map((item, index) => cloneJson(item, faults, `${pointer}/${index}`, depth + 1));
+  if (Array.isArray(value)) return value.map((item, index) => cloneItem(item, faults, pointer, index, depth));
   const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
-    const here = `${pointer}/${escapePointer(key)}`;
-    if (reachesPrototype(key, item)) faults.push({ pointer: here, message: `the name '${key}' is not allowed in arguments` });
-    else if (!key.isWellFormed()) faults.push({ pointer: here.toWellFormed(), message: HALF_CHARACTER });
-    else copy[key] = cloneJson(item, faults, here, depth + 1);
+  for (const key of Object.keys(value)) {
+    const item: unknown = Reflect.get(value, key);
+    if (reachesPrototype(key, item))
+      faults.push({ pointer: within(pointer, key), message: `the name '${key}' is not allowed in arguments` });
+    else if (!key.isWellFormed()) faults.push({ pointer: within(pointer, key).toWellFormed(), message: HALF_CHARACTER });
+    else copy[key] = cloneItem(item, faults, pointer, key, depth);
   }
   return copy;
+}
+
+/** Most items are no containers and right: of those no pointer is made. */
+function cloneItem(item: unknown, faults: Violation[], pointer: string, key: string | number, depth: number): unknown {
+  const isLeaf = typeof item !== 'object' || item === null;
+  return isLeaf && faultOf(item) === undefined ? item : cloneJson(item, faults, within(pointer, key), depth + 1);
+}
+
+function within(pointer: string, key: string | number): string {
+  return `${pointer}/${escapePointer(String(key))}`;
 }
 
 /** With which a merge somewhere later could reach the prototype of every object. A member may be named `constructor`. */
