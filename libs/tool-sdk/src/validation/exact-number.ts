@@ -78,7 +78,9 @@ function expanded(schemas: readonly unknown[], root: JsonSchema): JsonSchema[] {
     found.add(schema);
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (typeof $ref === 'string') open.push(referred($ref, root));
-    open.push(...[allOf, anyOf, oneOf].flatMap((branches) => (Array.isArray(branches) ? branches : [])), schema['then'], schema['else']);
+    // Not spread: others write schemas, and one may have more branches than a function takes arguments.
+    for (const branches of [allOf, anyOf, oneOf]) if (Array.isArray(branches)) for (const branch of branches) open.push(branch);
+    open.push(schema['then'], schema['else']);
   }
   return [...found];
 }
