@@ -6,6 +6,7 @@ export * from './values/code.js';
 export * from './values/json.js';
 export * from './values/exact-json.js';
 export * from './values/file-change.js';
+export * from './values/hidden-characters.js';
 export * from './values/result.js';
 export * from './values/limits.js';
 export * from './values/validation-faults.js';

@@ -33,6 +33,11 @@ describe('the difference of two texts', () => {
     ]);
   });
 
+  it('shows texts of more lines than a function takes arguments', () => {
+    const text = 'a\n'.repeat(300_000);
+    expect(diffRows(text, '').rows).toHaveLength(300_000);
+  });
+
   it('shows every line of both texts, whatever they are', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'a b', '', ' c'), { maxLength: 12 })

@@ -59,7 +59,7 @@ export function diffRows(before: string, after: string): TextDiff {
     const lines = linesOf(part.value);
     if (part.removed) {
       removed += lines.length;
-      gone.push(...lines);
+      gone = gone.concat(lines);
     } else if (part.added) {
       added += lines.length;
       flush(lines);

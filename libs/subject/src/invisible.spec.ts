@@ -8,6 +8,13 @@ describe('characters that reorder or hide text', () => {
     expect(escapeInvisible('a\u202Eb\u200B\u{E0041}')).toBe('a‹U+202E›b‹U+200B›‹U+E0041›');
   });
 
+  it('writes out fillers, selectors without an emoji and controls of musical notes, and keeps emoji whole', () => {
+    expect(escapeInvisible('a\u17b4b\ufe0fc\ufff9\u{1d173}\u{1bca0}')).toBe('a‹U+17B4›b‹U+FE0F›c‹U+FFF9›‹U+1D173›‹U+1BCA0›');
+    expect(escapeInvisible('soft\u00adhyphen\u2028line\r\n')).toBe('soft‹U+00AD›hyphen‹U+2028›line\r\n');
+    const seen = '\u{1f469}\u200d\u{1f4bb} \u2764\ufe0f 1\ufe0f\u20e3 \u0645\u06cc\u200c\u062e';
+    expect(escapeInvisible(seen)).toBe(seen);
+  });
+
   it('makes hiding characters pieces of their own, also where the gateway has written them out', () => {
     expect(invisiblePieces('a\u202Eb')).toEqual([{ text: 'a' }, { codePoint: 0x202e }, { text: 'b' }]);
     expect(invisiblePieces('a\\u{202E}b\\u{41}\u200b', true)).toEqual([

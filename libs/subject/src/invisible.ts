@@ -1,9 +1,12 @@
+import { CONTROL_CHARACTERS, HIDDEN_CHARACTERS, SEEN_CHARACTERS } from '#contracts';
 import { codeText, lookAlikes } from './look-alikes.js';
 
-/** Control characters, and characters that reorder or hide text. */
-const INVISIBLE =
-  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these characters, each by itself, are what it looks for
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]/gu;
+/**
+ * Control characters but carriage return, and characters that reorder, hide or break text. Before them, as `seen`, those that make
+ * emoji and letters.
+ */
+// oxlint-disable-next-line no-restricted-globals -- constants of this file
+const INVISIBLE = new RegExp(`(?<seen>${SEEN_CHARACTERS})|(?!\\r)[${CONTROL_CHARACTERS}${HIDDEN_CHARACTERS}\\u00ad\\u2028\\u2029]`, 'gu');
 /** As the gateway writes such characters out where a person is asked. */
 const WRITTEN_OUT = /\\u\{([0-9A-F]{1,6})\}/g;
 
@@ -14,7 +17,7 @@ export type MarkedTextPiece = TextPiece | { readonly lookAlike: string; readonly
 
 /** Untrusted text with these characters written out, as `‹U+202E›`. */
 export function escapeInvisible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `‹${codeText(character.codePointAt(0) ?? 0)}›`);
+  return text.replace(INVISIBLE, (found: string, seen: string | undefined) => seen ?? `‹${codeText(found.codePointAt(0) ?? 0)}›`);
 }
 
 /** The same, with names that may not be what they look like marked, as `pаypal‹Latin and Cyrillic: U+0430›`. */
@@ -46,9 +49,9 @@ function withLookAlikes(text: string): MarkedTextPiece[] {
 
 /** `writtenOut`: the text may have such characters as `\u{202E}`, too. */
 export function invisiblePieces(text: string, writtenOut = false): TextPiece[] {
-  const found: { readonly at: number; readonly length: number; readonly codePoint: number }[] = [...text.matchAll(INVISIBLE)].map(
-    ({ index, 0: character }) => ({ at: index, length: character.length, codePoint: character.codePointAt(0) ?? 0 }),
-  );
+  const found: { readonly at: number; readonly length: number; readonly codePoint: number }[] = [];
+  for (const { index, 0: character, groups } of text.matchAll(INVISIBLE))
+    if (groups?.['seen'] === undefined) found.push({ at: index, length: character.length, codePoint: character.codePointAt(0) ?? 0 });
   if (writtenOut)
     for (const { index, 0: whole, 1: hex = '' } of text.matchAll(WRITTEN_OUT))
       if (isInvisible(Number.parseInt(hex, 16))) found.push({ at: index, length: whole.length, codePoint: Number.parseInt(hex, 16) });
