@@ -309,7 +309,6 @@ export const dialect: Dialect = {
     ...CLAUDE_CODE_AGENTS,
   ],
   hookDenial: (tool, reason) => `PreToolUse hook denied tool \`${tool}\`${reason === undefined ? '' : `: ${reason}`}`,
-  missing: {},
   namesInRules: {
     Bash: 'shell',
     BashOutput: 'shell_output',

@@ -100,8 +100,6 @@ export interface Dialect {
   readonly answers?: AnswerForm;
   /** Text of a call under that profile that a hook refused. Absent: the message of the error. */
   readonly hookDenial?: (tool: string, reason: string | undefined) => string;
-  /** Names that the agent has and Toolyard does not, with the reason. */
-  readonly missing: Readonly<Record<string, string>>;
   /** Names of other releases of the agent, with the canonical tool. Rules may use them, calls may not. */
   readonly namesInRules?: Readonly<Record<string, string>>;
   /** Text of a call of a name that it does not have. */

@@ -80,10 +80,13 @@ describe('each dialect', () => {
     },
   );
 
-  it.each(allDialects())('leaves out of the dialect $name only tools that are not there', ({ tools: own, missing }) => {
-    for (const name of Object.keys(missing)) {
-      expect(own.some((tool) => tool.name === name)).toBe(false);
-    }
+  it('understands every action of the canonical browser in the words of zeroclaw', () => {
+    const actionsOf = (schema: object | undefined): string[] =>
+      (schema as { properties: { action: { enum: string[] } } }).properties.action.enum.toSorted();
+    const view = viewOf('zeroclaw');
+    expect(actionsOf(view.schemaOf('browser'))).toEqual(actionsOf(registry.resolve('browser')?.input));
+    const args = { action: 'find', by: 'role', value: 'button', find_action: 'click' };
+    expect(view.understand('browser', args, { inSession: true })).toMatchObject({ ok: true, tool: 'browser', args });
   });
 });
 

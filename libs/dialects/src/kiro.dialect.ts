@@ -18,7 +18,6 @@ export const dialect: Dialect = {
   answers: KIRO_ANSWERS,
   tools: [...KIRO_READ, ...KIRO_WRITE, ...KIRO_COMMANDS, ...KIRO_SEARCH, ...KIRO_KNOWLEDGE, ...KIRO_WEB, ...KIRO_AGENTS, ...KIRO_SESSIONS],
   hookDenial: (_tool, reason = 'no output provided') => `PreToolHook blocked the tool execution: ${reason}`,
-  missing: {},
   unknown: (name) => `Failed to parse the tool use: A tool with the name '${name}' does not exist`,
   refusal: (_tool, refusal) => refusalText(refusal),
 };

@@ -253,7 +253,6 @@ export const dialect: Dialect = {
     memoryUpdate,
     memoryDelete,
   ],
-  missing: {},
   unknown: (name) => failed(name, `unknown tool \`${name}\``),
   refusal: refusalText,
 };

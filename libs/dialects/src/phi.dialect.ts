@@ -149,7 +149,6 @@ export const dialect: Dialect = {
   },
   tools: [bash, readFile, writeFile, editFile, listFiles, search],
   hookDenial: () => 'Tool execution skipped by before_tool_execution hook.',
-  missing: {},
   unknown: (name) => `Tool not found: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
 };

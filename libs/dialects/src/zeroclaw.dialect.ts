@@ -205,6 +205,34 @@ const cronRemove = dialectTool({
   adapt: (args) => ({ tool: 'cron_remove', args }),
 });
 
+/** Without actions on the whole screen, which zeroclaw refuses too unless a program beside it carries them out. */
+const browser = dialectTool({
+  name: 'browser',
+  tool: 'browser',
+  description: 'Automate web pages. Use snapshot to map interactive elements to refs (@e1, @e2).',
+  input: z.strictObject({
+    action: z
+      .enum('open snapshot click fill type get_text get_title get_url screenshot wait press hover scroll is_visible close find'.split(' '))
+      .describe('What to do.'),
+    url: z.string().min(1).max(8_192).optional().describe('open: the address.'),
+    selector: z.string().min(1).max(1_000).optional().describe('Element: @ref (@e1), CSS (#id, .class) or text=...'),
+    value: z.string().max(100_000).optional().describe('fill: the new content. find: what to look for.'),
+    text: z.string().max(10_000).optional().describe('Text to type, or to wait for.'),
+    key: z.string().min(1).max(100).optional().describe('Key to press: Enter, Tab, Escape.'),
+    direction: z.enum(['up', 'down', 'left', 'right']).optional().describe('Where to scroll.'),
+    pixels: z.number().int().min(1).max(100_000).optional().describe('How far to scroll.'),
+    interactive_only: z.boolean().optional().describe('snapshot: only interactive elements.'),
+    compact: z.boolean().optional().describe('snapshot: without elements that only group others.'),
+    depth: z.number().int().min(1).max(100).optional().describe('snapshot: depth of the tree.'),
+    full_page: z.boolean().optional().describe('screenshot: the full page.'),
+    ms: z.number().int().min(0).max(15_000).optional().describe('Milliseconds to wait.'),
+    by: z.enum(['role', 'text', 'label', 'placeholder', 'testid']).optional().describe('find: what value is.'),
+    find_action: z.enum(['click', 'fill', 'text', 'hover', 'check']).optional().describe('find: what to do with the element.'),
+    fill_value: z.string().max(100_000).optional().describe('find with fill: the new content.'),
+  }),
+  adapt: (args) => ({ tool: 'browser', args: given(args) }),
+});
+
 /** The tools of zeroclaw's page "Tool System". */
 export const dialect: Dialect = {
   name: 'zeroclaw',
@@ -228,8 +256,8 @@ export const dialect: Dialect = {
     cronAdd,
     cronList,
     cronRemove,
+    browser,
   ],
-  missing: { browser: 'the canonical browser has other actions, and an own description for models' },
   unknown: (name) => `Unknown tool: ${name}`,
   refusal: (_tool, refusal) => refusalText(refusal),
   finish: (rendered) => {
