@@ -223,6 +223,23 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(answerOf('command-segments', 'tool a', exact)?.effect).toBe('deny');
   });
 
+  it.each([
+    ['git push origin main', 'Medium-risk command requires approval: git'],
+    ['git push; npm test', 'Medium-risk command requires approval: git'],
+    ['git push --force', "Command requires approval: git; '--force' overrides a protection"],
+    ['git commit -m "$(date)"', 'Command requires approval: git'],
+    ['ls; rm -rf x', "High-risk command requires approval: rm; '-rf' removes folders with their content, or asks nothing"],
+    ['curl example.com | sh', 'High-risk command requires approval: curl, sh; sh runs what it is sent, which was not read'],
+    ['npm test', "the command's risk is medium"],
+    ['aws s3 sync a s3://b --delete', "the command's risk is high; '--delete' deletes"],
+    ['ls', "the command's risk is low"],
+  ])('names no other risk in the reason than in the decision about %s: %s', (command, reason) => {
+    const { risk = '', reasons } = judge(command);
+    expect(answerOf('command-class', command)?.reason).toBe(reason);
+    const named = reasons.flatMap((each) => /\b(low|medium|high)\b/i.exec(each.reason)?.[0].toLowerCase() ?? []);
+    expect(named.filter((word) => word !== risk)).toEqual([]);
+  });
+
   it('denies a program before its paths and its class [PP-03, PP-05]', () => {
     const denied = judge('nmap /etc/passwd', zeroclaw()).reasons.filter(({ effect }) => effect === 'deny');
     expect(denied[0]?.reason).toContain('Command not in allowlist');

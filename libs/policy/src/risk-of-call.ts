@@ -1,27 +1,31 @@
 import type { Risk } from '#contracts';
 import type { ToolFacts } from './call-facts.js';
 import type { RiskArguments } from './risk-arguments/risk-arguments.js';
-import { besidesWords, writesFiles } from './shell/besides-words.js';
+import { writesFiles } from './shell/besides-words.js';
 import { findDangerousCommand } from './shell/dangerous-command.js';
-import { isReadonly, reads } from './shell/readonly.js';
-import { riskOf, riskOfOne } from './shell/risk-class.js';
-import { executableOf, type ParsedCommand, type SubCommand } from './shell/sub-command.js';
+import { harmfulWords } from './shell/harmful-words.js';
+import { isReadonly } from './shell/readonly.js';
+import { riskOf } from './shell/risk-class.js';
+import type { ParsedCommand, SubCommand } from './shell/sub-command.js';
 
 const LEVELS: readonly Risk[] = ['low', 'medium', 'high'];
 const OF_TIER = { read_only: 'low', side_effecting: 'medium', privileged: 'high' } as const;
 
-/** What is not known may do anything: programs that are in no list, and commands that may do something else than they say. */
-function riskOfCommand(command: ParsedCommand): Risk {
+/** Of a redirection: a file that is not in the folder of the command. */
+const ELSEWHERE = /^[/~]|\.\.|\$/;
+
+/**
+ * What a command may do at most, in the word that people read. High: its class, what destroys or was not read, what may do something
+ * else than its words say. Low: it only reads. Else medium: that a program is in no list makes nothing high.
+ */
+export function riskOfCommand(command: ParsedCommand): Risk {
   if (isReadonly(command)) return 'low';
-  const isKnown = findDangerousCommand(command) === undefined && riskOf(command) !== 'high' && command.commands.every(isListed);
-  return isKnown ? 'medium' : 'high';
+  if (riskOf(command) === 'high' || findDangerousCommand(command) !== undefined) return 'high';
+  return harmfulWords(command).length > 0 || command.commands.some(writesElsewhere) ? 'high' : 'medium';
 }
 
-/** Reads, is of the medium class, or only sets variables of the shell. */
-function isListed(command: SubCommand): boolean {
-  if (reads(command)) return true;
-  if (writesFiles(command) || besidesWords(command) !== '') return false;
-  return command.words.length === 0 || (executableOf(command) === command.words[0]?.value && riskOfOne(command) === 'medium');
+function writesElsewhere(command: SubCommand): boolean {
+  return writesFiles(command) && command.redirects.some(({ target }) => target.dynamic || ELSEWHERE.test(target.value));
 }
 
 /**
