@@ -10,6 +10,15 @@ describe('plain reasons', () => {
       "tool 'shell' requires approval to escalate from workspace-write to danger-full-access",
       'shell needs full access, and the session may only write its workspace.',
     ],
+    [
+      "High-risk command requires approval: rm; '-rf' removes folders with their content, or asks nothing",
+      "The command can do great harm (rm): '-rf' removes folders with their content, or asks nothing.",
+    ],
+    [
+      "Command requires approval: git; '--force' overrides a protection",
+      "The command changes things (git): '--force' overrides a protection.",
+    ],
+    ['Medium-risk command requires approval: git', 'The command changes things (git).'],
     ['the hook wants it', 'The hook wants it.'],
   ])('says of the reason %j plainly: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
 

@@ -35,8 +35,11 @@ const PLAIN: readonly (readonly [pattern: RegExp, text: (match: RegExpExecArray)
     /^only a single allowlisted command is permitted, without (.+)$/s,
     ([, syntax]) => `Only single commands of the list run unasked, and this one has a ${syntax}.`,
   ],
-  [/^High-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command can do great harm${madeBy(by)}.`],
-  [/^Medium-risk command requires approval(?:: (.+))?$/s, ([, by]) => `The command changes things${madeBy(by)}.`],
+  [
+    /^(High-risk |Medium-risk )?[Cc]ommand requires approval(?:: (.+?))?(?:; (.+))?$/s,
+    ([, risk, by, harm]) =>
+      `The command ${risk === 'High-risk ' ? 'can do great harm' : 'changes things'}${madeBy(by)}${harm === undefined ? '' : `: ${harm}`}.`,
+  ],
   [
     /^tool '(.+)' is privileged and requires approval in a supervised session$/s,
     ([, tool]) => `${tool} is privileged, and the session is supervised.`,
@@ -57,7 +60,7 @@ function madeBy(programs: string | undefined): string {
   return programs === undefined ? '' : ` (${programs})`;
 }
 
-/** The reason of a rule as a short sentence, without a risk, which is that of one program: the risk of the whole call is shown beside it; a rule that is not known here says it in its own words. */
+/** The reason of a rule as a short sentence, without the risk, which is shown beside it; a rule that is not known here says it in its own words. */
 export function plainReason(reason: string): string {
   const text = reason.replace(/^(?:Security policy violation|blocked by security policy \(\w+\)): /, '').trim();
   for (const [pattern, plain] of PLAIN) {

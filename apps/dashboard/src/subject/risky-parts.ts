@@ -12,8 +12,15 @@ export interface RiskyPart {
 const MOST_CHARS = 20_000;
 const MOST_PARTS = 100;
 
+/** How a rule names words that destroy, also where it allows the command and another one asks. */
+const HARMFUL: readonly RegExp[] = [
+  /^'(.+)' (?:deletes|destroys|discards|removes|overrides|changes|gives|runs)\b/s,
+  /(\S+) runs what it is sent/,
+];
+
 /** How reasons of rules name texts of the command. */
 const NAMED: readonly RegExp[] = [
+  ...HARMFUL,
   /'([^']+)' is not in shell allowlist/,
   /Command not in allowlist: (.+)$/s,
   /Command has an unsafe argument: (.+)$/s,
@@ -25,8 +32,7 @@ const NAMED: readonly RegExp[] = [
   /which program "(.+)" is/s,
   /it sets (\w+), which/,
   /has the argument (\S+), /,
-  /(\S+) runs what it is sent/,
-  /-risk command requires approval: (.+)$/s,
+  /\b[Cc]ommand requires approval: (.+)$/s,
 ];
 
 /** Syntax as reasons name it, and as it is written outside of quotes. */
@@ -39,14 +45,14 @@ const SYNTAX: readonly (readonly [named: RegExp, written: RegExp])[] = [
   [/(?:syntax:|without) redirection$/, /\d?[<>]{1,2}(?!\()/g],
 ];
 
-/** The parts of a command that rules which did not allow it name, in order; where two overlap, the longer one. */
+/** The parts of a command that destroy, or that rules which did not allow it name, in order; where two overlap, the longer one. */
 export function riskyParts(command: string, { reasons }: Pick<Call['decision'], 'reasons'>): RiskyPart[] {
   if (command.length > MOST_CHARS) return [];
   const unquoted = withoutQuoted(command);
   const found = reasons
-    .filter(({ axis, effect }) => axis === 'risk' && effect !== 'allow')
-    .flatMap(({ rule, reason }) =>
-      placesOf(command, unquoted, reason).map(([from, to, words]) => ({ from, to, seen: `${rule}: ${words}` })),
+    .filter(({ axis }) => axis === 'risk')
+    .flatMap(({ rule, reason, effect }) =>
+      placesOf(command, unquoted, reason, effect !== 'allow').map(([from, to, words]) => ({ from, to, seen: `${rule}: ${words}` })),
     );
   const parts: RiskyPart[] = [];
   for (const { from, to, seen } of found.toSorted((a, b) => b.to - b.from - (a.to - a.from))) {
@@ -60,15 +66,15 @@ export function riskyParts(command: string, { reasons }: Pick<Call['decision'], 
 
 type Place = readonly [from: number, to: number, words: string];
 
-function placesOf(command: string, unquoted: string, reason: string): Place[] {
+function placesOf(command: string, unquoted: string, reason: string, isRefused: boolean): Place[] {
   const places: Place[] = [];
   for (const words of reason.split('; ')) {
-    for (const pattern of NAMED) {
+    for (const pattern of isRefused ? NAMED : HARMFUL) {
       const named = pattern.exec(words)?.[1];
       for (const text of named?.split(', ') ?? [])
         places.push(...wordsLike(command, text).map((at): Place => [at, at + text.length, words]));
     }
-    for (const [pattern, written] of SYNTAX)
+    for (const [pattern, written] of isRefused ? SYNTAX : [])
       if (pattern.test(words))
         for (const { 0: text, index } of unquoted.matchAll(written)) places.push([index, index + text.length, words]);
   }
