@@ -1,4 +1,4 @@
-export { EgressError } from './egress/egress-error.js';
+export { codedCause, EgressError } from './egress/egress-error.js';
 export { EgressPolicy } from './egress/egress-policy.js';
 export { EGRESS_ENV, TRACE_HOSTS_ENV, egressPolicyFrom, traceHostsFrom } from './egress/egress.config.js';
 export { EgressProxy } from './egress/egress-proxy.js';

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { AddressFault } from './address-fault.js';
 import { failureText } from './failure-text.js';
 
 it('says why a source failed, once, whatever it is made of', () => {
@@ -14,4 +15,9 @@ it('says why a source failed, once, whatever it is made of', () => {
   const loop = new Error('a');
   loop.cause = new Error('b', { cause: loop });
   expect(failureText(loop)).toBe('a: b');
+});
+
+it('says of an address that does not answer the sentence that names it, without what a library says around it', () => {
+  const fault = new AddressFault('Connection refused at http://x/: is the server running?', { cause: new Error('fetch failed') });
+  expect(failureText(new Error('Version negotiation probe failed: fetch failed', { cause: fault }))).toBe(fault.message);
 });

@@ -59,6 +59,17 @@ export function toEgressError(error: unknown, host: string): EgressError {
   );
 }
 
+/** The first cause with a code of Node or undici; undefined for a refusal of the policy. */
+export function codedCause(error: unknown): { readonly code: string; readonly message: string } | undefined {
+  const found = causes(error);
+  if (found.some((cause) => cause instanceof EgressError)) return undefined;
+  for (const cause of found) {
+    const code = codeOf(cause);
+    if (code !== undefined) return { code, message: cause instanceof Error ? cause.message : '' };
+  }
+  return undefined;
+}
+
 /** The error, what caused it, and the parts of an AggregateError (one for each address that was tried). */
 function causes(error: unknown, depth = 0): unknown[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];

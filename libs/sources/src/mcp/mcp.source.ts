@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
+import { AddressFault, namedFetch } from '../address-fault.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
 import { networkFault } from '../definitions/network-fault.js';
@@ -37,6 +38,7 @@ import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';
 import { CONNECTION_CAPABILITIES } from './questions/client-capabilities.js';
+import { openFault } from './open-fault.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
 import { SseTransport } from './sse-transport.js';
@@ -180,6 +182,8 @@ export class McpConnector implements SourceConnector {
     } catch (error) {
       const why = way.whyClosed();
       await way.close();
+      const fault = openFault(error, definition);
+      if (fault !== undefined) throw new AddressFault(withoutSecrets(fault, way.secrets), { cause: error });
       const message = error instanceof Error ? error.message : String(error);
       throw new Error(withoutSecrets(why === '' ? message : `${message}; ${why}`, way.secrets), { cause: error });
     }
@@ -217,7 +221,7 @@ export class McpConnector implements SourceConnector {
     const { egress, env } = this.options;
     const policy = sourcePolicy(egress, { origin: source.origin, urls: [url, ...issuerUrls(auth)], egress: hosts });
     const resolved = resolveSecrets(headers, env);
-    const guarded = meteredFetch(egressFetch(policy), budget);
+    const guarded = meteredFetch(namedFetch(egressFetch(policy)), budget);
     const secrets = secretsOf(headers, resolved);
     const answers = new AnswerReader();
     const fetch = sse ? guarded.fetch : boundedFetch(guarded, answers);

@@ -1,6 +1,7 @@
 import { EgressError, type EgressFetch } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { boundedBody } from '../bounded-body.js';
+import { AddressFault } from '../address-fault.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import type { ClientCredentials } from '../oauth/client-credentials.js';
 import type { Listing, SourceConnection } from '../source-connector.port.js';
@@ -119,5 +120,5 @@ function answerFailure(error: unknown, line: string, signal: AbortSignal, creden
 /** `fetch` says "fetch failed" and why in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  return error.cause instanceof Error && !(error instanceof AddressFault) ? error.cause.message : error.message;
 }

@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import type { OpenApiSourceDefinition, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
 import { egressFetch, type EgressFetch, type EgressPolicy } from '#sandbox';
+import { namedFetch } from '../address-fault.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { isWanted, offeredName } from '../catalog/offered-tool.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
@@ -29,7 +30,7 @@ export class OpenApiConnector implements SourceConnector {
     if (definition.kind !== 'openapi') throw new Error('expected a source of the kind openapi');
     const credentials = credentialsOf(definition, this.options.env);
     const policy = this.policyOf(source.origin, definition);
-    const guarded = egressFetch(policy);
+    const guarded = namedFetch(egressFetch(policy));
     const read = this.reader(definition, credentials, guarded);
     try {
       const tokens = this.tokensOf(definition, guarded);

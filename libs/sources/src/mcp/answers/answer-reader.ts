@@ -12,6 +12,8 @@ const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
 /** The SDK's, for sessions that are unknown or over. */
 export const SESSION_NOT_FOUND = -32_001;
+/** Begins the message of an answer that cannot be read; the reason follows. */
+export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 export type RequestId = string | number;
@@ -77,7 +79,7 @@ export class AnswerReader {
     const { method } = this.pending.get(String(id)) ?? {};
     this.pending.delete(String(id));
     if (method === 'tools/list' && this.pages.isLater(String(id))) return { jsonrpc: '2.0', id, result: this.noPage(id, why) };
-    return { jsonrpc: '2.0', id, error: { code: -32_603, message: `The MCP server answered with what is no answer: ${why}` } };
+    return { jsonrpc: '2.0', id, error: { code: -32_603, message: `${NO_ANSWER}${why}` } };
   }
 
   private message(plain: unknown, text: Text, id: RequestId | undefined): JSONRPCMessage[] {

@@ -1,0 +1,31 @@
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import type { McpSourceDefinition } from '#contracts';
+import { NO_ANSWER } from './answers/answer-reader.js';
+
+const PATH = 'is the path right?';
+/** Statuses of a server that has nothing at the address, or no such method there. */
+const NOT_THERE = new Set([404, 405, 410, 501]);
+
+/** Why a server over HTTP was not opened, in words for the operator; undefined where the error says it. */
+export function openFault(error: unknown, { url, headers, auth }: McpSourceDefinition): string | undefined {
+  if (url === undefined) return undefined;
+  if (error instanceof SdkHttpError) {
+    const { status = 0 } = error;
+    const given = headers !== undefined || auth !== undefined;
+    if (status === 401)
+      return `${url} requires authorization (HTTP 401)${given ? ' and refuses the credentials of the source' : ': give the source `headers` or `auth`'}`;
+    if (status === 403) return `${url} denies access (HTTP 403): may the credentials of the source use it?`;
+    if (NOT_THERE.has(status)) return `${url} is no MCP server (HTTP ${status}): ${PATH}`;
+    return `${url} answered with HTTP ${status}: ${error.message}`;
+  }
+  if (error instanceof ProtocolError && error.message.includes(NO_ANSWER)) {
+    const why = error.message.slice(error.message.indexOf(NO_ANSWER) + NO_ANSWER.length);
+    return `${url} is no MCP server (${why}): ${PATH}`;
+  }
+  return isTimeout(error) ? `No answer in time from ${url}: does the server hang?` : undefined;
+}
+
+function isTimeout(error: unknown): boolean {
+  if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout;
+  return error instanceof DOMException && error.name === 'TimeoutError';
+}
