@@ -24,11 +24,11 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** The same fetch, whose failures name the address and the reason. */
-export function namedFetch({ fetch, close }: EgressFetch): EgressFetch {
+export function namedFetch(guarded: EgressFetch): EgressFetch {
   return {
-    close,
+    close: () => guarded.close(),
     fetch: (url, init) =>
-      fetch(url, init).catch((error: unknown) => {
+      guarded.fetch(url, init).catch((error: unknown) => {
         throw (init?.signal?.aborted === true ? undefined : addressFault(error, url)) ?? error;
       }),
   };

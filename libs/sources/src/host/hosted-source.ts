@@ -10,6 +10,7 @@ import { sourceKey, type SourceId } from '../source-id.js';
 import { countedCall, sourceLabel } from '../source-label.js';
 import { backoffMs } from './backoff.js';
 import { CallTurns } from './call-turns.js';
+import { FailureLog } from './failure-log.js';
 import { SharedConnection } from './shared-connection.js';
 import type { SourceLease } from './source-lease.js';
 import { SourceStates, type ReportState } from './source-states.js';
@@ -44,6 +45,7 @@ export class HostedSource {
   private readonly connection: SharedConnection;
   private readonly turns: CallTurns;
   private readonly states: SourceStates;
+  private readonly failures: FailureLog;
   private leads = false;
   private closed = false;
   private due = 0;
@@ -60,6 +62,7 @@ export class HostedSource {
   ) {
     const { definition } = source;
     this.turns = new CallTurns(definition.kind === 'mcp' ? definition.concurrency : undefined);
+    this.failures = new FailureLog(this.id, parts.log);
     this.states = new SourceStates(definition.kind, parts.report);
     const again = () => {
       this.changed();
@@ -170,6 +173,7 @@ export class HostedSource {
       const connection = await this.connection.get();
       const { tools, problems = [] } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
+      this.failures.works();
       telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
       const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
       await this.announce('ok', offer);
@@ -178,7 +182,7 @@ export class HostedSource {
       if (this.closed) return;
       const why = failureText(error);
       telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
-      this.parts.log('the tools of a source could not be read', { source: this.id, reason: why });
+      this.failures.failed(why);
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
       await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
       this.states.failed();

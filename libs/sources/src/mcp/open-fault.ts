@@ -10,7 +10,7 @@ const NOT_THERE = new Set([404, 405, 410, 501]);
 export function openFault(error: unknown, { url, headers, auth }: McpSourceDefinition): string | undefined {
   if (url === undefined) return undefined;
   if (error instanceof SdkHttpError) {
-    const { status = 0 } = error;
+    const { status } = error;
     const given = headers !== undefined || auth !== undefined;
     if (status === 401)
       return `${url} requires authorization (HTTP 401)${given ? ' and refuses the credentials of the source' : ': give the source `headers` or `auth`'}`;
