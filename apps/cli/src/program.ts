@@ -91,7 +91,7 @@ function addInstallation(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
     .command('rebuild')
     .description('make all its rows again from the event log; needs REDIS_URL and DATABASE_URL, and no gateway')
     .action(() => start((context) => rebuild(context, env)));
-  add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks')
+  add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search, disks and sources')
     .option('--all', 'a line for each check, not only for faults')
     .action((flags: DoctorFlags) => start((context) => doctor(context, env, flags)));
 }

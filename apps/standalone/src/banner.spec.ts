@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Posture } from '#contracts';
-import { banner } from './banner.js';
+import { banner, type BannerFacts } from './banner.js';
 
-/** The line of the start message about the posture. */
-function postureLine(posture: Posture): string | undefined {
-  const text = banner({
+const ASKING: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
+
+function textOf(more: Partial<BannerFacts>): string {
+  return banner({
     url: 'http://127.0.0.1:7411',
     keyFile: '/data/key',
     keyToShow: undefined,
@@ -12,13 +13,20 @@ function postureLine(posture: Posture): string | undefined {
     history: 'none',
     dataDirectory: '/data',
     foundByDefault: true,
-    posture,
+    posture: ASKING,
     ownPostures: [],
     programs: { sandbox: undefined, ripgrep: true, hosts: [] },
     configFile: undefined,
+    sources: [],
+    toolFolders: [],
     tookMs: 1_000,
+    ...more,
   });
-  return /^ {2}Posture +(.*)$/m.exec(text)?.[1];
+}
+
+/** The line of the start message about the posture. */
+function postureLine(posture: Posture): string | undefined {
+  return /^ {2}Posture +(.*)$/m.exec(textOf({ posture }))?.[1];
 }
 
 describe('the start message', () => {
@@ -37,5 +45,25 @@ describe('the start message', () => {
     { autonomy: 'read_only', permissionMode: 'read-only' },
   ])('names only $autonomy, $permissionMode in the start message', (posture) => {
     expect(postureLine(posture)).toBe(`${posture.autonomy}, ${posture.permissionMode}`);
+  });
+
+  it('names in the start message sources, the failing ones with the reason, and the folders of tools', () => {
+    expect(textOf({})).toContain(`
+  Sources     none besides the built-in tools: toolyard sources add, or the config file
+  Tools       no folder of your own: TOOLYARD_TOOLS names one
+`);
+    const reason = 'Connection refused at http://127.0.0.1:7699/mcp: is the server running?';
+    const sources: BannerFacts['sources'] = [
+      { name: 'folder', state: 'works' },
+      { name: 'broken', state: 'fails', reason },
+      { name: 'slow', state: 'connecting' },
+      { name: 'pets', state: 'works' },
+    ];
+    expect(textOf({ sources, toolFolders: ['/home/ada/tools', '/srv/tools'] })).toContain(`
+  Sources     4 sources, 1 failing, 1 connecting
+              broken: ${reason}
+  Tools       /home/ada/tools, /srv/tools
+`);
+    expect(textOf({ sources: [{ name: 'pets', state: 'works' }] })).toContain('\n  Sources     1 source\n');
   });
 });

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { Posture } from '#contracts';
 import type { ConfigFacts, OwnPosture } from '../../gateway/src/platform/config-facts.js';
 import type { Programs } from './programs.js';
+import type { FoundSource } from './sources.js';
 
 export interface BannerFacts {
   readonly url: string;
@@ -18,6 +19,8 @@ export interface BannerFacts {
   readonly ownPostures: readonly OwnPosture[];
   readonly programs: Programs;
   readonly configFile: ConfigFacts | undefined;
+  readonly sources: readonly FoundSource[];
+  readonly toolFolders: readonly string[];
   readonly tookMs: number;
 }
 
@@ -36,6 +39,8 @@ Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and s
   Redis       ${facts.redis}
   History     ${facts.history}
   Config      ${configText(facts.configFile)}
+  Sources     ${sourcesText(facts.sources)}
+  Tools       ${facts.toolFolders.join(', ') || 'no folder of your own: TOOLYARD_TOOLS names one'}
   Posture     ${postureText(facts.posture)}${ownPosturesText(facts.ownPostures)}
   Sandbox     ${sandboxText(facts.programs)}${hostsText(facts.programs)}
   Search      ${facts.programs.ripgrep ? 'ripgrep' : 'none: file_search and glob fail. To install it: apt-get install ripgrep'}
@@ -79,6 +84,19 @@ function hostsText({ hosts }: Programs): string {
   return hosts
     .map((host) => `\n              ${host.name}: commands of ${whose(host)} run there over ssh, with all rights of its account`)
     .join('');
+}
+
+/** `4 sources, 1 failing`, and a line for each that fails. */
+function sourcesText(sources: readonly FoundSource[]): string {
+  if (sources.length === 0) return 'none besides the built-in tools: toolyard sources add, or the config file';
+  const failing = sources.filter((source) => source.state === 'fails');
+  const connecting = sources.filter(({ state }) => state === 'connecting').length;
+  const counted = [
+    counts(sources.length, 'source'),
+    ...(failing.length === 0 ? [] : [`${failing.length} failing`]),
+    ...(connecting === 0 ? [] : [`${connecting} connecting`]),
+  ];
+  return counted.join(', ') + failing.map(({ name, reason }) => `\n              ${name}: ${reason}`).join('');
 }
 
 /** `/etc/toolyard.yaml: 1 agent, 2 hooks`. */

@@ -17,6 +17,7 @@ import { startEmbeddedRedis } from './redis/embedded-redis.js';
 import { checkRedis } from './redis/check-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
 import { programsOf, type Programs } from './programs.js';
+import { sourcesOf, type FoundSource } from './sources.js';
 import { explain, StartupError } from './start-failure.js';
 import { startProgress } from './start-progress.js';
 
@@ -34,6 +35,9 @@ export interface Standalone {
   readonly posture: Posture;
   readonly ownPostures: readonly OwnPosture[];
   readonly programs: Programs;
+  readonly sources: readonly FoundSource[];
+  /** The folders of TOOLYARD_TOOLS. */
+  readonly toolFolders: readonly string[];
   /** Absent without a config file. */
   readonly configFile: ConfigFacts | undefined;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
@@ -41,6 +45,9 @@ export interface Standalone {
   /** After `stop`: how many calls have not ended. Undefined with a Redis that others use, too. */
   openCalls(): number | undefined;
 }
+
+/** A source that is slower is shown as connecting. */
+const SOURCES_MS = 2_000;
 
 /** Actions that undo the start, in reverse order; each runs once, even if another fails. */
 type Undo = () => void | Promise<void>;
@@ -91,20 +98,19 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       const projector = await progress('the projector, which makes its tables', () => startProjectorProcess(directory, ours, tell));
       undo.push(() => projector.stop());
     }
-    const { url, programs } = await progress('worker and gateway, which load and read the end of the log', () => startApps(apps, undo));
-    writeFileSync(directory.address, `${url}\n`);
+    const started = await progress('worker and gateway, which load and read the end of the log', () => startApps(apps, undo));
+    writeFileSync(directory.address, `${started.url}\n`);
     undo.push(() => rmSync(directory.address, { force: true }));
     return {
-      url,
+      ...started,
       keyFile: config.apiKey === undefined ? directory.key : undefined,
       key,
       dataDirectory: directory.path,
       redis: redis.label,
       history: history.label,
-      foundByDefault: config.dataDirectory === LOCAL_INSTALLATION.data && url === LOCAL_INSTALLATION.url,
+      foundByDefault: config.dataDirectory === LOCAL_INSTALLATION.data && started.url === LOCAL_INSTALLATION.url,
       posture: apps.gateway.defaultPosture,
       ownPostures: ownPosturesOf(apps.gateway),
-      programs,
       configFile: configFactsOf(apps.gateway),
       stop: down,
       openCalls: () => openCalls,
@@ -126,7 +132,7 @@ async function startRedis(config: StandaloneConfig, directory: DataDirectory, un
 }
 
 /** The worker starts first, so that the first call finds it. Both drain together: waiting requests need running calls to end. */
-async function startApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
+async function startApps(apps: AppConfigs, undo: Undo[]): Promise<Pick<Standalone, 'url' | 'programs' | 'sources' | 'toolFolders'>> {
   // Loaded here, so that a start that is refused before ends at once.
   const [{ startWorker }, { startGateway }] = await Promise.all([import('../../worker/src/main.js'), import('../../gateway/src/main.js')]);
   const worker = await startWorker(apps.worker);
@@ -135,7 +141,8 @@ async function startApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string;
     const gateway = await startGateway(apps.gateway, { slots: () => worker.slots() });
     undo.pop();
     undo.push(async () => void (await Promise.allSettled([gateway.close(), worker.close()])));
-    return { url: gateway.url, programs: programsOf(worker) };
+    const sources = await sourcesOf(worker, SOURCES_MS);
+    return { url: gateway.url, programs: programsOf(worker), sources, toolFolders: apps.worker.toolFolders };
   } catch (error) {
     throw explain(error, apps.gateway);
   }

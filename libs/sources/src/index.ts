@@ -24,6 +24,7 @@ export { bounded, type IssuerFetch } from './oauth/token-endpoint.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
 export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';
 export { PluginConnector } from './plugin/plugin.source.js';
+export { type SourceHealth } from './host/hosted-source.js';
 export { SourceHost, type ReportSource } from './host/source-host.js';
 export type { Listing, SourceConnection, SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';

@@ -4,12 +4,13 @@ import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
+import { checkSources } from './check-sources.js';
 
 const DEADLINE_MS = 5000;
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
- * Checks gateway, key, live stream, versions, releases of all processes, config file, clocks, Redis, workers, sandboxes, search and disks. With REDIS_URL
+ * Checks gateway, key, live stream, versions, releases of all processes, config file, clocks, Redis, workers, sandboxes, search, disks and sources. With REDIS_URL
  * it also reads from that Redis directly, even if no gateway answers. Prints faults first and what is fine in one line, unless
  * `all` is set. Exits with 1 if a check fails.
  */
@@ -62,6 +63,9 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   if (state.value === undefined) return;
   yield* checkPools(...state.value, tools.value);
   yield* checkWorkers(state.value[0]);
+  const sources = await attempt('sources', 'use a key with the scope admin', () => client.sources.list(options));
+  if (sources.failure) yield { ...sources.failure, verdict: 'warn' };
+  yield* checkSources(sources.value ?? []);
 }
 
 /** Facts that need a key with the scope `operate`. */

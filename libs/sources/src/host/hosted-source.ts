@@ -24,6 +24,9 @@ const FREE_CHANGES = 10;
 /** Entries of sources that only the environment of a worker names vanish with the last such worker. */
 export const LOCAL_TTL_MS = 10_000;
 
+/** `connecting`: this worker has not read its tools, or another one does. */
+export type SourceHealth = { readonly state: 'connecting' | 'works' } | { readonly state: 'fails'; readonly reason: string };
+
 export interface HostedSourceParts {
   readonly store: SourceStore;
   readonly lease: SourceLease;
@@ -46,6 +49,8 @@ export class HostedSource {
   private readonly turns: CallTurns;
   private readonly states: SourceStates;
   private readonly failures: FailureLog;
+  /** As this worker last read its tools. */
+  health: SourceHealth = { state: 'connecting' };
   private leads = false;
   private closed = false;
   private due = 0;
@@ -174,6 +179,7 @@ export class HostedSource {
       const { tools, problems = [] } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
       this.failures.works();
+      this.health = { state: 'works' };
       telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
       const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
       await this.announce('ok', offer);
@@ -183,6 +189,7 @@ export class HostedSource {
       const why = failureText(error);
       telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
       this.failures.failed(why);
+      this.health = { state: 'fails', reason: why };
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
       await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
       this.states.failed();

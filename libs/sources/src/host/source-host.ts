@@ -9,7 +9,7 @@ import { definitionFault } from '../definitions/definition-fault.js';
 import { definitionText } from '../definitions/definition-text.js';
 import type { SourceConnector } from '../source-connector.port.js';
 import { sourceKey, type SourceId } from '../source-id.js';
-import { HostedSource } from './hosted-source.js';
+import { HostedSource, type SourceHealth } from './hosted-source.js';
 import { SourceLease } from './source-lease.js';
 
 const TICK_MS = 1_000;
@@ -56,6 +56,12 @@ export class SourceHost {
     if (hosted === undefined) throw new ToolError('unavailable', `The source ${id.name} is not there on this worker`, { retryable: true });
     return hosted.source.call(rawName, args, ctx);
   };
+
+  /** All sources that are defined now, as this worker last read them. */
+  async health(): Promise<(SourceId & SourceHealth)[]> {
+    await this.follow();
+    return [...this.hosted.values()].map(({ source }) => ({ ...source.id, ...source.health }));
+  }
 
   /** Idempotent; never rejects. */
   async close(): Promise<void> {
