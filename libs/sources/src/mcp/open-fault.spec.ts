@@ -16,7 +16,7 @@ describe('the reason why an MCP server over HTTP is not opened', () => {
 
   const opened = async (answering: Answering, more: object = {}, signal = new AbortController().signal) => {
     server = await httpMcpServer(answering);
-    const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: server.url, ...more });
+    const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: `${server.url}?token=hidden`, ...more });
     if (more === CLOSED) server.close();
     const opening = mcpConnector([server.host]).open({ tenantId: 't', origin: 'api', definition }, signal);
     const text = await opening.then(() => 'opened', failureText);
