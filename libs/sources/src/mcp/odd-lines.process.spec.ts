@@ -19,6 +19,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
   if (id === undefined) return;
   const rest = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } };
   const text = JSON.stringify({ jsonrpc: '2.0', id, ...rest });
+  const pretty = JSON.stringify(JSON.parse(text), null, 2) + '\\n';
   if (method !== 'tools/call') return out(text + '\\n');
   WRITE
 });`;
@@ -63,6 +64,9 @@ describe('McpConnector with a program that writes odd lines', () => {
       `out(${FRAMED}Content-Type: application/vscode-jsonrpc\\r\\n\\r\\n' + text); out(${FRAMED}\\r\\n' + text);`,
     ],
     ['in a frame whose length is of characters', "out('Content-Length: ' + text.length + '\\r\\n\\r\\n' + text + '\\n');"],
+    ['in a frame whose length is too large', "out('Content-Length: ' + 2 * text.length + '\\r\\n\\r\\n' + text);"],
+    ['over several lines', 'out(pretty);'],
+    ['over several lines, in a frame whose length is too large', "out('Content-Length: 900\\r\\n\\r\\n' + pretty);"],
     ['after requests of its own', `out('${ASKS}' + text + '\\n');`],
     ['after the answer to another request', "out(text.replace(/\"id\":\\d+/, '\"id\":999') + '\\n' + text + '\\n');"],
   ])('reads an answer that comes %s', async (_what, write) => {
