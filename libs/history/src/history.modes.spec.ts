@@ -309,7 +309,7 @@ describe('the history of calls', () => {
     expect((await index.page('sizes', query())).behind).toBeUndefined();
   });
 
-  /** Of two calls in one millisecond neither is the later one. */
+  /** Waits for the next millisecond, since calls of one millisecond have no order. */
   const nextMillisecond = async () => {
     const now = async () => {
       const [seconds, micros] = await redis.time();

@@ -1,32 +1,32 @@
 import type { AdminEvent, CallEvent } from '#contracts';
 
-/** One entry of the log. */
+/** Entry of the log. */
 export interface LogEntry {
   readonly seq: number;
-  /** Tells entries with the same number apart, should the log have lost its end. */
+  /** Distinguishes entries with the same number, after the log has lost its end. */
   readonly mark: string;
   /** Characters of its text. */
   readonly size: number;
-  /** Absent when it changes nothing here, such as Updates and Progress. */
+  /** Absent for entries without effect here, such as Updates and Progress. */
   readonly event?: CallEvent | undefined;
   /** An administrative act; such an entry has no `event`. */
   readonly act?: AdminEvent | undefined;
-  /** Why the entry cannot be read as an event; such an entry has none. */
+  /** Reason why the entry cannot be read; such an entry has no event. */
   readonly fault?: string | undefined;
 }
 
-/** The log as the projection sees it. */
+/** Log as the source of the projection. */
 export interface LogSource {
   /** Entries of a partition from `fromSeq` on, at most `limit`, oldest first; and the partition's epoch. */
   read(partition: string, fromSeq: number, limit: number): Promise<{ readonly epoch: number; readonly entries: readonly LogEntry[] }>;
-  /** The newest sequence number of the partition; 0 while it has none. */
+  /** Newest sequence number of the partition; 0 while it is empty. */
   end(partition: string): Promise<number>;
-  /** Events up to this one were dropped by retention; 0 for none. Absent: nothing ever is. */
+  /** Last event that retention has dropped; 0 for none. Absent: no retention. */
   dropped?(partition: string): Promise<number>;
 }
 
-/** Where all rows can be made from: the log, and what has every event that was trimmed from it. */
+/** Source of a rebuild of all rows: the log, and the archive of every event that was trimmed from it. */
 export interface EventSource extends LogSource {
-  /** The first event that it still has of a partition; 1 where none is missing. */
+  /** First available event of a partition; 1 if none is missing. */
   first(partition: string): Promise<number>;
 }

@@ -61,7 +61,7 @@ describe('a call that the database refuses', () => {
   };
 
   it('stores and finds a call with words cut within a letter of two halves', async () => {
-    // 32 UTF-16 units end in the first half of a letter.
+    // The 32nd UTF-16 unit is the first half of a surrogate pair.
     const word = `x${'𠀀'.repeat(40)}`;
     const odd = await submit({ arguments: { text: word }, labels: { a: word }, toolCallId: word });
     const usual = await submit();
@@ -71,7 +71,7 @@ describe('a call that the database refuses', () => {
   });
 
   it('stores a call without its texts when the database refuses these, and all others', async () => {
-    // Here a rule of the table refuses it; it may as well be a limit of PostgreSQL.
+    // A constraint of the table refuses the row, in place of a limit of PostgreSQL.
     await sql`alter table calls add constraint no_poison check (preview not like '%poison%')`.execute(db);
     const before = await submit({ arguments: { text: 'fine' } });
     const refused = await submit({ arguments: { text: 'poison' }, labels: { some: 'label' }, toolCallId: 'tc' });

@@ -43,7 +43,7 @@ describe('the rows of the history', () => {
   const projector = (source: LogSource, batch: number) => new HistoryProjector({ db, log: source, partitions: PARTITIONS, batch });
   const catchUp = async () => {
     const last = projector(reader, 1_000);
-    // The server may still be ending a connection that was cut, whose batch holds its partition.
+    // The server may still be ending a broken connection, whose batch locks its partition.
     await eventually(async () => {
       while (await last.round());
       const { rows: positions } = await sql<{ partition: string; seq: number }>`select partition, seq from positions`.execute(db);
@@ -110,7 +110,7 @@ describe('the rows of the history', () => {
     );
   });
 
-  /** The server ends the projector's connection while a batch is being written. */
+  /** Makes the server end the projector's connection during the write of a batch. */
   const dieInDatabase = async (batch: number) => {
     const other = open();
     const kill: LogSource = {
@@ -202,7 +202,7 @@ describe('the rows of the history', () => {
   });
 });
 
-/** A log that cannot be read any more after some reads. */
+/** Log that fails after a number of reads. */
 function dyingAfter(log: LogSource, reads: number): LogSource {
   let left = reads;
   return {

@@ -66,7 +66,7 @@ describe('a rebuild of the history', () => {
     const one = projector();
     while (await one.round());
   };
-  /** Every column of every row as text, but the time at which a position was written. */
+  /** Every column of every row as text, except the time of a position. */
   const rows = async () => {
     const tables = ['calls', 'sessions', 'totals', 'positions'].map(async (table) => {
       const { rows: found } = await sql<{
@@ -80,7 +80,7 @@ describe('a rebuild of the history', () => {
     const { calls, behind, total } = await list.page(TENANT, ListCallsQuery.parse({ limit: 200 }));
     return { ids: calls.map(({ id }) => id), behind, total };
   };
-  /** A source that does something else at each read. */
+  /** Source that calls `atRead` before each read. */
   const watched = (atRead: () => Promise<unknown>): EventSource => ({
     first: (partition) => reader.first(partition),
     end: (partition) => reader.end(partition),

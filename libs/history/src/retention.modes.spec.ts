@@ -20,7 +20,7 @@ interface Call {
   readonly tenantId: string;
   readonly session: number;
   readonly submittedDay: number;
-  /** Days that it took; -1: it has not ended. */
+  /** Days until the End; -1 for an open call. */
   readonly took: number;
   readonly failed: boolean;
 }
@@ -180,7 +180,7 @@ describe('retention of the history', () => {
   });
 });
 
-/** A log of calls that were submitted and ended so many days before NOW. */
+/** Log of calls that were submitted and ended a number of days before NOW. */
 function logOf(calls: readonly Call[]): { readonly source: EventSource; readonly ids: readonly string[] } {
   const logs = new Map<string, CallEvent[]>();
   const ids = calls.map(({ tenantId, session, submittedDay, took, failed }) => {

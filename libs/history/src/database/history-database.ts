@@ -4,39 +4,39 @@ import type { HistoryTables } from './tables.js';
 
 export type HistoryDatabase = Kysely<HistoryTables>;
 
-/** The tables of the history are in a schema of their own, so that they may share a database with others. */
+/** Schema of the tables of the history, so that they may share a database with others. */
 export const SCHEMA = 'toolyard';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How much later than the server this process gives a statement up: a server that is stopped or cut off ends none. */
+/** Time after the server's time-out at which this process abandons a statement: an unreachable server ends none. */
 const GRACE_MS = 2_000;
 
-// Counts and sums are below 2^53: as numbers, not as texts.
+// Counts and sums are below 2^53, and therefore numbers, not texts.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
 export interface HistoryDatabaseOptions {
-  /** `postgres://user@host:port/database`; what follows `?` is as libpq has it, such as `host=/folder/of/the/socket`. */
+  /** `postgres://user@host:port/database`; options after `?` as in libpq, such as `host=/folder/of/the/socket`. */
   readonly url: string;
-  /** Named in `pg_stat_activity`. */
+  /** Name in `pg_stat_activity`. */
   readonly name: string;
-  /** Connections at most. */
+  /** Most connections. */
   readonly connections: number;
-  /** After which time the server ends a statement, and a transaction that asks nothing, in milliseconds. */
+  /** Milliseconds after which the server ends a statement, and an idle transaction. */
   readonly statementTimeoutMs: number;
-  /** Called when a connection is lost while it is idle; the pool opens others. */
+  /** Called after the loss of an idle connection; the pool opens others. */
   readonly onError: (error: HistoryUnavailable) => void;
 }
 
 /**
- * Opens a pool of connections; none is made before the first query. Rows may be lost when the server crashes, since the
- * projector writes its position in the same transaction and reads the log again from there. So nothing waits for the disk.
+ * Opens a pool of connections; none is made before the first query. Commits do not wait for the disk: after a crash of the
+ * server the projector reads the log again from the position in the same transaction.
  */
 export function openHistoryDatabase(options: HistoryDatabaseOptions): HistoryDatabase {
   return openDatabase<HistoryTables>({ ...options, schema: SCHEMA, durable: false });
 }
 
-/** The same for the tables of another schema. `durable`: what is committed is on the disk of the server. */
+/** Opens a pool for the tables of another schema. `durable`: commits wait for the disk of the server. */
 export function openDatabase<Tables>(
   options: HistoryDatabaseOptions & { readonly schema: string; readonly durable: boolean },
 ): Kysely<Tables> {
@@ -50,13 +50,13 @@ export function openDatabase<Tables>(
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + GRACE_MS,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // Generic plans of text searches were a hundred times slower than plans for the words at hand. Pages are on an SSD or in
-    // memory, where those of an index cost what others do.
+    // Generic plans of text searches were a hundred times slower than plans for the given words. Pages are on an SSD or in
+    // memory, where random access costs as much as sequential access.
     options: `-c search_path=${schema} ${durability}-c plan_cache_mode=force_custom_plan -c timezone=UTC -c random_page_cost=1.1`,
   });
-  // The error of the driver has the whole connection with its password: only its message goes on.
+  // The error of the driver contains the whole connection with its password: only its message is passed on.
   pool.on('error', (error) => onError(new HistoryUnavailable(error)));
-  // A connection that is lost between two statements of a transaction: the next statement rejects.
+  // Ignores the loss of a connection between two statements of a transaction: the next statement rejects.
   pool.on('connect', (client) => void client.on('error', () => {}));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withTypedFailures(pool) }) });
 }
@@ -64,15 +64,15 @@ export function openDatabase<Tables>(
 /** The database does not answer, took too long, or refused a statement. */
 export class HistoryUnavailable extends Error {
   override readonly name = 'HistoryUnavailable';
-  /** The SQLSTATE, where the server answered. */
+  /** SQLSTATE, if the server answered. */
   readonly code: string | undefined;
 
-  /** The database answers, but lacks a table or a column: no process has brought the tables up to date. */
+  /** True if the database lacks a table or a column: no process has migrated the tables. */
   get hasOlderTables(): boolean {
     return this.code === '42P01' || this.code === '42703';
   }
 
-  /** The user of the database lacks a right. */
+  /** True if the user of the database lacks a right. */
   get isForbidden(): boolean {
     return this.code === '42501';
   }
@@ -85,7 +85,7 @@ export class HistoryUnavailable extends Error {
   }
 }
 
-/** Tells failures of the database from those of the log, which a question needs as well. */
+/** Distinguishes failures of the database from those of the log, which queries use as well. */
 function withTypedFailures(pool: pg.Pool): PostgresPool {
   return {
     connect: async () => {
@@ -99,7 +99,7 @@ function withTypedFailures(pool: pg.Pool): PostgresPool {
           return await client.query(text, parameters);
         } catch (error) {
           const failure = new HistoryUnavailable(error);
-          // No answer of the server: the statement may still run, and the connection is of no use to others.
+          // No answer of the server: the statement may still run, so the connection is discarded.
           if (failure.code === undefined) lost = failure;
           throw failure;
         }

@@ -11,8 +11,8 @@ import * as cpu from './migrations/0008-cpu.js';
 import * as callsByRisk from './migrations/0009-calls-by-risk.js';
 
 /**
- * In the order of their names. A migration only adds, and what it adds may be null or has a default: processes of the release
- * before go on reading and writing until they are replaced.
+ * Migrations in the order of their names. A migration only adds, with null or a default, so that processes of the previous
+ * release can read and write until they are replaced.
  */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': { up: calls.up },
@@ -39,8 +39,8 @@ export class NewerHistory extends Error {
 }
 
 /**
- * Creates or updates the tables; does nothing, and needs no right to, when they are up to date. Safe to run by several processes at
- * once: one does it, under an advisory lock.
+ * Creates or updates the tables; needs no rights if they are up to date. Safe in several concurrent processes: one migrates,
+ * under an advisory lock.
  * @throws NewerHistory for tables that this release may not understand.
  */
 export async function migrateHistory(db: HistoryDatabase): Promise<void> {
@@ -60,7 +60,7 @@ export async function migrateHistory(db: HistoryDatabase): Promise<void> {
   if (error !== undefined) throw error instanceof Error ? error : new Error('The migration of the history failed', { cause: error });
 }
 
-/** Two processes that create a schema at the same time: one of them gets an error that it exists. */
+/** True for the error of one of two processes that create a schema at the same time. */
 function isDuplicate(error: unknown): boolean {
   return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
 }

@@ -8,7 +8,7 @@ import { HistoryUnavailable, openHistoryDatabase, type HistoryDatabase } from '.
 import { migrateHistory } from './migrate-history.js';
 
 const CONNECTIONS = 2;
-/** Long enough for what a slow machine answers. */
+/** Time-out that is sufficient for a slow machine. */
 const PATIENT_MS = 60_000;
 
 describe('the connections of the history database', () => {

@@ -4,12 +4,12 @@ import type { CallErrorCode, CallOutcome, CallStatus, Pool, Priority, Risk } fro
 /** A point in time: read as a Date, written as a Date or an RFC 3339 text. */
 type Time = ColumnType<Date, Date | string, Date | string>;
 
-/** One row for each call, from its submission on. Lists and numbers read it; people may query it. */
+/** Row of a call, from its submission on. Source of lists and numbers; people may query it. */
 export interface CallsTable {
   readonly id: string;
   /** Monday of the week in which the id was made, in UTC: `2026-11-16`. The table is partitioned by it. */
   readonly week: string;
-  /** The partition of the event log that has the events of the call. */
+  /** Partition of the event log with the events of the call. */
   readonly partition: string;
   readonly tenant_id: string;
   readonly tool: string;
@@ -17,12 +17,12 @@ export interface CallsTable {
   readonly priority: Priority;
   readonly status: CallStatus;
   readonly outcome: CallOutcome | null;
-  /** The call completed with a result that is an error. */
+  /** True if the call completed with an error result. */
   readonly error_result: boolean;
   readonly note: string | null;
   readonly error_code: CallErrorCode | null;
   readonly error_message: string | null;
-  /** The same for failures that look alike. */
+  /** Hash that similar failures share. */
   readonly fingerprint: string | null;
   readonly attempt: number;
   readonly suspended: boolean;
@@ -37,24 +37,24 @@ export interface CallsTable {
   readonly schedule_id: string | null;
   readonly tool_call_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** The beginning of the arguments as JSON text. */
+  /** Beginning of the arguments as JSON text. */
   readonly preview: string;
   readonly submitted_at: Time;
   readonly started_at: Time | null;
   readonly ended_at: Time | null;
   readonly wait_ms: number | null;
   readonly run_ms: number | null;
-  /** A person was asked about it. */
+  /** True if an approval was requested. */
   readonly asked: boolean;
-  /** Of its whole output; null before the End, and where it is not known. */
+  /** Bytes of its whole output; null before the End, or if unknown. */
   readonly output_bytes: number | null;
-  /** Of the programs that the last attempt ran; null where it is not known. */
+  /** CPU time of the programs that the last attempt ran; null if unknown. */
   readonly cpu_ms: number | null;
-  /** The words by which free text finds the call. */
+  /** Words of the call for free-text search. */
   readonly words: string;
 }
 
-/** What the calls of a session come to. */
+/** Sums of the calls of a session. */
 export interface SessionsTable {
   readonly tenant_id: string;
   readonly session_id: string;
@@ -68,36 +68,36 @@ export interface SessionsTable {
   readonly last_at: Time;
 }
 
-/** How many calls of a tenant have a row, by partition of the log. */
+/** Number of a tenant's calls with a row, by partition of the log. */
 export interface TotalsTable {
   readonly tenant_id: string;
   readonly partition: string;
   readonly calls: number;
 }
 
-/** Up to which event of each partition of the log the rows are complete. */
+/** Last event of each partition of the log that is in the rows. */
 export interface PositionsTable {
   readonly partition: string;
   readonly epoch: number;
   readonly seq: number;
-  /** Tells two events with the same number apart: a log that lost its end may use a number again. */
+  /** Distinguishes events with the same number: a log that lost its end may use a number again. */
   readonly mark: string;
   readonly updated_at: Generated<Date>;
 }
 
-/** What the calls of an hour come to, by tool and outcome. Calls that have not ended are in the row whose outcome is empty. */
+/** Sums of the calls of an hour, by tool and outcome. Open calls are in the row with an empty outcome. */
 export interface HoursTable {
   readonly tenant_id: string;
   readonly hour: Time;
   readonly tool: string;
   readonly outcome: string;
-  /** Calls that were submitted in the hour; in the row without outcome, as are the waits. */
+  /** Calls submitted in the hour; in the row without outcome, like the waits. */
   readonly submitted: number;
   /** Calls that ended in the hour. */
   readonly ended: number;
-  /** Of these: completed calls with an error result. */
+  /** Ended calls that completed with an error result. */
   readonly errors: number;
-  /** Waits of the calls that were first started in the hour: `latency_bucket` of milliseconds, and beside it how many calls. */
+  /** Waits of the calls first started in the hour: `latency_bucket` of milliseconds, and the number of calls in each. */
   readonly wait_buckets: readonly number[];
   readonly wait_counts: readonly number[];
   /** Run times of the calls that ended in the hour. */
@@ -105,15 +105,15 @@ export interface HoursTable {
   readonly run_counts: readonly number[];
 }
 
-/** Hours whose sums are made; `complete` once they are those of the rows. A row that changes such an hour deletes it here. */
+/** Hours with sums; `complete` once the sums match the rows. A changed row of such an hour deletes the entry. */
 export interface SummedHoursTable {
   readonly hour: Time;
   readonly complete: Generated<boolean>;
 }
 
 /**
- * The key of each call whose content is encrypted in the archive. It cannot be made again: without it the content is lost, and that
- * is how a call is erased. Back it up apart from the archive and from the other tables.
+ * Keys of calls whose content is encrypted in the archive. A call is erased by deleting its key, without which the content is
+ * lost for ever. Back up this table apart from the archive and from the other tables.
  */
 export interface ContentKeysTable {
   readonly call_id: string;
@@ -123,23 +123,23 @@ export interface ContentKeysTable {
   readonly created_at: Generated<Date>;
 }
 
-/** Who erased which call, and when. */
+/** Erasures of calls, with requester and time. */
 export interface ErasuresTable {
   readonly call_id: string;
   readonly tenant_id: string;
   readonly partition: string;
-  /** The last event of the call: the erasure is complete when it has left Redis. */
+  /** Last event of the call: the erasure is complete when it has left Redis. */
   readonly last_seq: number;
   readonly requested_by: string;
   readonly reason: string | null;
   readonly requested_at: Generated<Date>;
-  /** Null while copies are left that this system reaches. */
+  /** Time of completion; null while this system still has copies. */
   readonly done_at: Date | null;
-  /** Why it cannot be completed. */
+  /** Reason why the erasure cannot be completed. */
   readonly fault: string | null;
 }
 
-/** Administrative acts: who changed what. */
+/** Administrative acts. */
 export interface ActsTable {
   readonly partition: string;
   readonly seq: number;

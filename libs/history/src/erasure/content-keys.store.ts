@@ -5,23 +5,23 @@ import { durably } from '../database/durably.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 
 const KEY_BYTES = 32;
-/** Of the time in a ULID. */
+/** Characters of the time in a ULID. */
 const TIME_CHARS = 10;
 
 interface OlderKeys {
   readonly tenantId: string;
   readonly partition: string;
-  /** Milliseconds since 1970. */
+  /** Upper bound of the submission, ms since 1970. */
   readonly submittedBefore: number;
   readonly after: string;
   readonly limit: number;
 }
 
-/** The keys of calls whose content is encrypted in the archive (`ContentKeys` and `RetainedKeys` of #sealing). */
+/** Keys of calls whose content is encrypted in the archive (`ContentKeys` and `RetainedKeys` of #sealing). */
 export class ContentKeyStore {
   constructor(private readonly db: HistoryDatabase) {}
 
-  /** Calls that have a key, or had one that was erased, keep that. */
+  /** Makes missing keys. Existing and erased keys are not replaced. */
   async make(calls: readonly { readonly callId: string; readonly tenantId: string }[]): Promise<void> {
     const rows = calls.map(({ callId, tenantId }) => ({ call_id: callId, tenant_id: tenantId, key: randomBytes(KEY_BYTES) }));
     if (rows.length === 0) return;
@@ -52,7 +52,7 @@ export class ContentKeyStore {
     return rows.map(({ tenant_id }) => tenant_id);
   }
 
-  /** Calls of a tenant that have a key and were submitted before, ascending after `after`. The time is in the id. */
+  /** Calls of a tenant with a key that were submitted before a time, ascending after `after`. The time is in the id. */
   async older({ tenantId, partition, submittedBefore, after, limit }: OlderKeys): Promise<readonly string[]> {
     const rows = await this.db
       .selectFrom('content_keys')
@@ -67,7 +67,7 @@ export class ContentKeyStore {
     return rows.map(({ call_id }) => call_id);
   }
 
-  /** From here on no one reads the content of these calls in the archive. */
+  /** Deletes the keys, which makes the content of these calls in the archive unreadable. */
   async delete(callIds: readonly string[]): Promise<void> {
     await durably(this.db, (transaction) =>
       transaction
@@ -78,7 +78,7 @@ export class ContentKeyStore {
     );
   }
 
-  /** Also that they had one: the archive has nothing of them any more. */
+  /** Deletes the rows of the keys, after the calls have left the archive. */
   async forget(callIds: readonly string[]): Promise<void> {
     await durably(this.db, (transaction) =>
       transaction

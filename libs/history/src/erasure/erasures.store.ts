@@ -9,33 +9,33 @@ export interface ErasureRequest {
   readonly callId: string;
   readonly tenantId: string;
   readonly partition: string;
-  /** The last event of the call. */
+  /** Last event of the call. */
   readonly lastSeq: number;
-  /** Who asked, such as `apikey:admin`. */
+  /** Requester, such as `apikey:admin`. */
   readonly requestedBy: string;
   readonly reason: string | undefined;
 }
 
-/** What is recorded of an erasure. */
+/** Record of an erasure. */
 export interface ErasureRecord extends ErasureRequest {
   readonly requestedAt: Date;
-  /** Undefined while copies are left that this system reaches. */
+  /** Time of completion; undefined while this system still has copies. */
   readonly doneAt: Date | undefined;
-  /** Why it cannot be completed. */
+  /** Reason why the erasure cannot be completed. */
   readonly fault: string | undefined;
 }
 
-/** Which calls were erased, by whom, and the rows of these calls. */
+/** Erasures, and the erased rows of their calls. */
 export class ErasureStore {
   constructor(private readonly db: HistoryDatabase) {}
 
   /**
-   * Records the request and takes all texts out of the row of the call. What projectors write later has none either. Of a
-   * repetition the first is kept.
+   * Records the request and removes all texts from the row of the call, as projectors do in later writes. Of repeated requests
+   * the first is stored.
    */
   async request({ callId, tenantId, partition, lastSeq, requestedBy, reason }: ErasureRequest): Promise<void> {
     await durably(this.db, async (transaction) => {
-      // A projector that is in a batch has looked for erasures already.
+      // A projector within a batch has already read the erasures: its lock is awaited.
       await transaction.selectFrom('positions').select('partition').where('partition', '=', partition).forUpdate().execute();
       await transaction
         .insertInto('erasures')
@@ -55,13 +55,13 @@ export class ErasureStore {
     });
   }
 
-  /** Undefined for a call that was not erased. */
+  /** Undefined for a call without an erasure. */
   async find(callId: string): Promise<ErasureRecord | undefined> {
     const row = await this.db.selectFrom('erasures').selectAll().where('call_id', '=', callId).executeTakeFirst();
     return row && recordOf(row);
   }
 
-  /** Those that are not complete, and those whose key is back from a backup; oldest first, at most `limit`. */
+  /** Incomplete erasures, and those whose key has returned from a backup; oldest first, at most `limit`. */
   async open(limit: number): Promise<ErasureRecord[]> {
     const rows = await this.db
       .selectFrom('erasures')
@@ -75,14 +75,14 @@ export class ErasureStore {
     return rows.map(recordOf);
   }
 
-  /** Deletes the key: from here on no one reads the content in the archive. */
+  /** Deletes the key, which makes the content in the archive unreadable. */
   async deleteKey(callId: string): Promise<void> {
     await durably(this.db, (transaction) =>
       transaction.updateTable('content_keys').set({ key: null }).where('call_id', '=', callId).execute(),
     );
   }
 
-  /** It is not tried again. */
+  /** Records a fault; the erasure is not retried. */
   async fail(callId: string, fault: string): Promise<void> {
     await this.db.updateTable('erasures').set({ fault }).where('call_id', '=', callId).execute();
   }
@@ -99,7 +99,7 @@ export class ErasureStore {
   }
 }
 
-/** Nothing happens where no projector has written it yet. */
+/** Erases the row, unless no projector has written it yet. */
 async function eraseRow(db: HistoryDatabase, callId: string, partition: string): Promise<void> {
   const week = weekOf(callId);
   if (week === undefined) return;

@@ -5,7 +5,7 @@ import type { Change } from '../rows/fold-events.js';
 const HOUR_MS = 3_600_000;
 const TIMES = ['submittedAt', 'startedAt', 'endedAt'] as const;
 
-/** Begins of the hours whose sums changes of calls alter. */
+/** Begins of the hours whose sums are affected by changes of calls. */
 export function hoursOf(changes: readonly Change[]): Date[] {
   const hours = new Set<number>();
   for (const { before, after } of changes) {
@@ -17,15 +17,15 @@ export function hoursOf(changes: readonly Change[]): Date[] {
   return [...hours].map((hour) => new Date(hour));
 }
 
-/** Deletes the sums of hours whose rows are changed by the same transaction, after the rows: `HourSummer` makes them again. */
+/** Deletes the sums of hours whose rows the same transaction has changed; `HourSummer` sums them again. */
 export async function forgetHours(db: HistoryDatabase, hours: readonly Date[]): Promise<void> {
   if (hours.length === 0) return;
-  // Locked in order, so that two that forget the same hours never wait for each other.
+  // Locks in order, so that concurrent deletions of the same hours cannot deadlock.
   const { rows: forgotten } = await sql<{ hour: Date }>`
     delete from summed_hours where hour in (select hour from summed_hours where hour = any(${hours}::timestamptz[]) order by hour for update)
     returning hour`.execute(db);
   if (forgotten.length === 0) return;
-  // A statement of its own: it sees what was summed while the one before waited.
+  // A separate statement sees the sums made while the previous one waited.
   await sql`delete from hours where hour = any(${forgotten.map(({ hour }) => hour)}::timestamptz[])`.execute(db);
 }
 

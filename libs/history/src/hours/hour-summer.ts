@@ -12,24 +12,26 @@ export interface HourSummerOptions {
 }
 
 const HOUR_MS = 3_600_000;
-/** How long after its end an hour is summed: what comes into it later costs that its sums are made again. */
+/** Delay after its end before an hour is summed: a later change of the hour requires a new summation. */
 const SETTLED_MS = 5 * 60_000;
-/** Hours that are summed after one look at the projectors. */
+/** Hours that are summed after one check of the projectors. */
 const HOURS = 24;
 
 /**
- * Sums the calls of each hour that is over, the newest first. The sums of an hour are those of its rows at every moment: they are
- * marked as complete in the transaction that makes them, and a transaction that changes rows of a marked hour deletes mark and sums.
- * For this each must see what the other does:
+ * Sums the calls of each past hour, the newest first. The sums of an hour always equal those of its rows: they are marked as
+ * complete in the transaction that makes them, and a transaction that changes rows of a marked hour deletes mark and sums. For
+ * this each must see the changes of the other:
  *
- * 1. The mark is committed, so that writers find it.
- * 2. Batches that began before are waited for: each holds the row of its partition's position.
- * 3. The hour is summed and its mark completed, unless a writer has deleted the mark meanwhile.
+ * 1. The mark is committed, so that writers find it. 2. Waits for earlier batches, each of which holds the row of its
+ * partition's position. 3. The hour is summed and its mark completed, unless a writer has deleted the mark meanwhile.
  */
 export class HourSummer {
   constructor(private readonly options: HourSummerOptions) {}
 
-  /** Sums at most 24 hours; whether there may be more. Nothing while the rows are far behind the log, or while a rebuild holds some. */
+  /**
+   * Sums at most 24 hours; returns true if there may be more. Sums none while the rows are far behind the log, or while a
+   * rebuild locks some.
+   */
   async round(signal?: AbortSignal): Promise<boolean> {
     try {
       return await this.sumMissing(signal);
@@ -41,8 +43,8 @@ export class HourSummer {
 
   private async sumMissing(signal: AbortSignal | undefined): Promise<boolean> {
     const { db, log, partitions, now = Date.now } = this.options;
-    const behind = await behindOf(db, log, partitions);
-    if (behind !== undefined && behind.ms > SETTLED_MS / 2) return false;
+    const lag = await behindOf(db, log, partitions);
+    if (lag !== undefined && lag.ms > SETTLED_MS / 2) return false;
     const hours = await this.missing(now() - SETTLED_MS - HOUR_MS);
     if (hours.length === 0) return false;
     await db
@@ -70,7 +72,7 @@ export class HourSummer {
     return rows.map(({ hour }) => hour);
   }
 
-  /** In the order of their names, as all who lock several. Rejects while a rebuild holds one. */
+  /** Locks all positions in the order of their names, like other multiple locks. Rejects while a rebuild holds one. */
   private async waitForBatches(): Promise<void> {
     await this.options.db.transaction().execute(async (transaction) => {
       await sql`set local lock_timeout = '2s'`.execute(transaction);
@@ -79,7 +81,7 @@ export class HourSummer {
   }
 }
 
-/** A rebuild holds a partition: a later round finds the same hours. */
+/** True while a rebuild holds a partition: a later round finds the same hours. */
 function isLocked(error: unknown): boolean {
   return error instanceof HistoryUnavailable && error.code === '55P03';
 }

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-18T10:30:00Z');
 const PERIOD = { since: '2026-11-16T00:00:00Z', until: '2026-11-18T11:00:00Z' };
 
-/** Hours before NOW; `took`: minutes, -1 for a call that has not ended. */
+/** Call at a number of hours before NOW; `took`: minutes, -1 for an open call. */
 interface Call {
   readonly tenantId: string;
   readonly tool: string;
@@ -77,7 +77,7 @@ describe('sums by hour', () => {
     ]);
     return Promise.all(both);
   };
-  /** What the routes answer, with the sums and without any. */
+  /** Answers of the routes, with the sums and without any. */
   const answers = async () => {
     const summed = await numbers();
     await sql`update summed_hours set complete = false`.execute(db);
@@ -164,7 +164,7 @@ describe('sums by hour', () => {
     log.add({ tenantId: 'acme', tool: 'echo', submitted: 5, took: 1, runMs: 7, failed: false });
     const projected = project();
     await waiting(1);
-    // The events of the batch are old ones, for which a round would not begin.
+    // Empty log: a round would not begin while the rows lag behind old events.
     const summed = sum(new MadeLog());
     await waiting(2);
     await gate.query('select pg_advisory_unlock(4711)');
@@ -180,7 +180,7 @@ describe('sums by hour', () => {
     }, `${connections} connections to wait for a lock`);
 });
 
-/** A log of two partitions that grows. */
+/** Growing log of two partitions. */
 class MadeLog implements EventSource {
   private readonly events = new Map<string, CallEvent[]>();
   private readonly open: { partition: string; id: string; call: Call }[] = [];
@@ -196,7 +196,7 @@ class MadeLog implements EventSource {
     else this.finish(partition, id, call, Math.min(NOW, at + call.took * 60_000));
   }
 
-  /** Ends a call that is open, now or long ago. */
+  /** Ends an open call, now or long ago. */
   endOne(which: number): void {
     const [found] = this.open.splice(which % Math.max(1, this.open.length), 1);
     if (found !== undefined) this.finish(found.partition, found.id, found.call, NOW - (which % 2) * which * HOUR_MS);

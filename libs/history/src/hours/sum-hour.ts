@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { HistoryDatabase } from '../database/history-database.js';
 
-/** Makes the sums of an hour, unless it is no longer marked, or others do. */
+/** Sums an hour, unless its mark was deleted or another process sums it. */
 export async function sumHour(db: HistoryDatabase, hour: Date): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const mark = await transaction
@@ -24,7 +24,7 @@ export async function sumHour(db: HistoryDatabase, hour: Date): Promise<void> {
   });
 }
 
-/** Facts of one kind have no values of the others; the sums of a tool and outcome have all of them side by side. */
+/** Inserts the sums by tool and outcome, combined from one query for each kind of fact. */
 async function insertSums(db: HistoryDatabase, hour: Date, tenants: readonly string[]): Promise<void> {
   const within = (column: string) =>
     sql`tenant_id = any(${tenants}::text[]) and ${sql.ref(column)} >= ${hour}::timestamptz and ${sql.ref(column)} < ${hour}::timestamptz + interval '1 hour'`;

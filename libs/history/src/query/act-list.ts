@@ -4,21 +4,21 @@ import type { HistoryDatabase } from '../database/history-database.js';
 import { storable } from '../rows/call-row.js';
 import { describeLag, locate, type Place } from './log-tail.js';
 
-/** Entries that one request reads from the log itself, since no projector has come to them yet. */
+/** Most entries that one request reads from the log itself, ahead of the projectors. */
 const MAX_TAIL = 4_000;
 const PAGE = 500;
 const ACTOR = 'apikey:';
 
-/** Administrative acts of a tenant, newest first. All are in one partition of the log, in whose order they are. */
+/** Administrative acts of a tenant, newest first. Order and partition are those of the log. */
 export class ActList {
-  /** `partitionOf`: where the acts of a tenant are. */
+  /** `partitionOf`: partition of the acts of a tenant. */
   constructor(
     private readonly db: HistoryDatabase,
     private readonly log: LogSource,
     private readonly partitionOf: (tenantId: string) => string,
   ) {}
 
-  /** What was written before the question is in the answer, unless `behind` says that it is not. */
+  /** Contains every act written before the request, unless `behind` is set. */
   async page(tenantId: string, query: ListActsQuery): Promise<ActPage> {
     const before = query.cursor === undefined ? Infinity : decode(query.cursor);
     const [place] = await locate(this.db, this.log, [this.partitionOf(tenantId)]);
@@ -26,7 +26,7 @@ export class ActList {
     const late = place !== undefined && tail === undefined ? await describeLag(this.log, [place]) : undefined;
     const newer = (tail ?? []).filter(({ seq, act }) => seq < before && act.tenantid === tenantId && fits(act, query));
     const rows = await this.rows(tenantId, query, before);
-    // A projector may have come to the newer ones meanwhile.
+    // A projector may have written the newer acts meanwhile.
     const found = [...new Map([...newer, ...rows].map((found) => [found.seq, found])).values()].sort((a, b) => b.seq - a.seq);
     const page = found.slice(0, query.limit);
     const last = page.at(-1);
@@ -93,7 +93,7 @@ function encode(seq: number): string {
   return Buffer.from(`act ${seq.toString(36)}`).toString('base64url');
 }
 
-/** @throws ProblemError `invalid_request` for anything but such a cursor */
+/** @throws ProblemError `invalid_request` for any other cursor */
 function decode(text: string): number {
   const match = /^act ([\da-z]{1,11})$/.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (match?.[1] !== undefined) return Number.parseInt(match[1], 36);

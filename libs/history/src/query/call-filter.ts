@@ -5,7 +5,7 @@ import { storable } from '../rows/call-row.js';
 
 type Calls = ExpressionBuilder<HistoryTables, 'calls'>;
 
-/** The columns of the fields of a filter of which any value may fit. */
+/** Columns of the filter fields that are sets of values. */
 const COLUMNS = {
   status: 'status',
   outcome: 'outcome',
@@ -28,7 +28,10 @@ const COLUMNS = {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys are those of the type
 const FIELDS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** The conditions of a filter, for the rows of a tenant. `words` are those of its free text: each begins a word of the call. */
+/**
+ * Conditions of a filter, for the rows of a tenant. `words` are those of its free text: each must be the beginning of a word of
+ * the call.
+ */
 export function conditionsOf(calls: Calls, tenantId: string, filter: CallFilter, words: readonly string[]): Expression<SqlBool>[] {
   const conditions: Expression<SqlBool>[] = [calls('tenant_id', '=', tenantId)];
   for (const field of FIELDS) {

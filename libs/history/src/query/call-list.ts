@@ -1,8 +1,8 @@
 import { ProblemError, type CallCount, type CallFacets, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
 import type { LogSource } from '../log-source.port.js';
 import { summaryOf, type CallRecord } from '../record/call-record.js';
-import { fits } from '../record/fits.js';
-import { hasWords, queryWords } from '../record/words.js';
+import { matchesFilter } from '../record/matches-filter.js';
+import { hasWords, queryWords } from '../record/search-terms.js';
 import { partitionNames, partitionOfRoot } from '#redis';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { storedFacets, withFresh } from './call-facets.js';
@@ -11,10 +11,10 @@ import { HIGHEST_RISK_FIRST, NEWEST_FIRST, type CallOrder } from './call-order.j
 import { readTail, type Tail } from './log-tail.js';
 import { notIn } from './newest-rows.js';
 
-/** Above this a count says that there are at least as many. */
+/** Limit above which a count is a lower bound. */
 const COUNTED = 100_000;
 
-/** Calls of a tenant: the rows, and what the events behind them say. So a list has a call as soon as its submission was answered. */
+/** Calls of a tenant, from the rows and the events not yet in them, so that a list has a call as soon as its submission was answered. */
 export class CallList {
   constructor(
     private readonly db: HistoryDatabase,
@@ -22,7 +22,7 @@ export class CallList {
     private readonly partitions: number,
   ) {}
 
-  /** A page. Throws `invalid_request` for a cursor that is not of this order, or a text without a letter or digit. */
+  /** Reads a page. Throws `invalid_request` for a cursor of another order, or a text without a letter or digit. */
   page(tenantId: string, { sort, ...query }: ListCallsQuery): Promise<CallPage> {
     return sort === 'risk' ? this.pageOf(HIGHEST_RISK_FIRST, tenantId, query) : this.pageOf(NEWEST_FIRST, tenantId, query);
   }
@@ -53,7 +53,7 @@ export class CallList {
     };
   }
 
-  /** Not exact above 100,000 calls, nor while the rows are too far behind the log. */
+  /** Counts calls. Not exact above 100,000 calls, nor while the rows are too far behind the log. */
   async count(tenantId: string, filter: CallFilter): Promise<CallCount> {
     const words = wordsIn(filter);
     const { tail, answer: stored } = await this.read(tenantId, filter, (db, known) => countOf(db, tenantId, filter, words, known));
@@ -62,7 +62,7 @@ export class CallList {
     return { count, exact: behind === undefined && stored < COUNTED, ...(behind === undefined ? {} : { behind }) };
   }
 
-  /** What a list may be narrowed to. Not exact above 20,000 calls, nor while the rows are too far behind the log. */
+  /** Values to which a list may be narrowed. Not exact above 20,000 calls, nor while the rows are too far behind the log. */
   async facets(tenantId: string, filter: CallFilter): Promise<CallFacets> {
     const words = wordsIn(filter);
     const { tail, answer } = await this.read(tenantId, {}, (db, known) => storedFacets(db, { tenantId, filter, words, known }));
@@ -74,7 +74,7 @@ export class CallList {
     };
   }
 
-  /** Asks the rows and the log about one state of the database. Sessions are in one partition each; other filters are about all. */
+  /** Reads rows and log at one state of the database. A session is in one partition; other filters read all. */
   private read<T>(
     tenantId: string,
     { sessionId }: CallFilter,
@@ -95,7 +95,7 @@ export class CallList {
   }
 }
 
-/** The words of the free text of a filter; none without one. */
+/** Words of the free text of a filter; none without text. */
 function wordsIn({ q }: CallFilter): string[] {
   if (q === undefined) return [];
   const words = queryWords(q);
@@ -107,7 +107,7 @@ function wordsIn({ q }: CallFilter): string[] {
 }
 
 function fitting(record: CallRecord, filter: CallFilter, words: readonly string[]): boolean {
-  return fits(record, filter) && (words.length === 0 || hasWords(record, words));
+  return matchesFilter(record, filter) && (words.length === 0 || hasWords(record, words));
 }
 
 async function countOf(

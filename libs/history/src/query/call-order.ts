@@ -4,9 +4,9 @@ import type { CallRecord } from '../record/call-record.js';
 import { newestRows, type WantedRows } from './newest-rows.js';
 import { decodePlace, encodePlace, type PagePlace } from './page-cursor.js';
 
-/** In which order a list has its calls. `Place`: where a call is in it, the same for the whole life of the call. */
+/** Order of a list. `Place`: position of a call in it, constant for the life of the call. */
 export interface CallOrder<Place> {
-  /** The rows that fit behind a place, in this order. */
+  /** Matching rows after a place, in this order. */
   readonly rows: (db: HistoryDatabase, wanted: RowsAfter<Place>) => Promise<CallRecord[]>;
   readonly placeOf: (record: CallRecord) => Place;
   /** Negative: `a` comes first. */
@@ -23,19 +23,19 @@ interface RankedPlace {
   readonly place: PagePlace;
 }
 
-/** Highest first; calls that were not judged come last. */
+/** Risks, highest first; calls that were not evaluated come last. */
 const RANKS: readonly (Risk | undefined)[] = [...Risk.options.toReversed(), undefined];
 
 export const NEWEST_FIRST: CallOrder<PagePlace> = {
   rows: newestRows,
   placeOf: ({ submittedAt, id }) => ({ time: submittedAt, id }),
-  // As the database compares: by time, then by the bytes of the id.
+  // Order of the database: by time, then by the bytes of the id.
   compare: (a, b) => (a.time !== b.time ? b.time - a.time : a.id === b.id ? 0 : a.id < b.id ? 1 : -1),
   encode: encodePlace,
   decode: decodePlace,
 };
 
-/** Of the same risk, newest first. */
+/** Order by risk, then newest first. */
 export const HIGHEST_RISK_FIRST: CallOrder<RankedPlace> = {
   rows: rowsByRisk,
   placeOf: (record) => ({ rank: RANKS.indexOf(record.risk), place: NEWEST_FIRST.placeOf(record) }),
@@ -43,12 +43,12 @@ export const HIGHEST_RISK_FIRST: CallOrder<RankedPlace> = {
   encode: ({ rank, place }) => `${rank}.${encodePlace(place)}`,
   decode: (cursor) => {
     const [, rank, place] = /^([0-3])\.(.+)$/.exec(cursor) ?? [];
-    // Anything else has no place that can be read, and is refused there.
+    // `decodePlace` rejects a malformed cursor.
     return { rank: Number(rank), place: decodePlace(place ?? '') };
   },
 };
 
-/** Asks for one risk after the other, by the index `calls_by_risk`, until there are enough rows. */
+/** Reads one risk after the other, by the index `calls_by_risk`, until there are enough rows. */
 async function rowsByRisk(db: HistoryDatabase, { after, limit, ...wanted }: RowsAfter<RankedPlace>): Promise<CallRecord[]> {
   const { risk: risks } = wanted.filter;
   const found: CallRecord[] = [];

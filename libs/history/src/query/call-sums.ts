@@ -8,10 +8,10 @@ import type { PeriodParts } from './period-parts.js';
 export type Ends = Pick<Stats['series'][number], 'ended' | 'failed' | 'errors' | 'outcomes'>;
 export const NO_ENDS: Ends = { ended: 0, failed: 0, errors: 0, outcomes: {} };
 
-/** The group that something belongs to, by the time at which it happened. */
+/** SQL for the group of a fact, by its time. */
 export type Grouping<Group> = (at: RawBuilder<Date>) => RawBuilder<Group>;
 
-/** Sums over the calls of a tenant in a period: of the hours that are summed, and of the rows for what lies between. */
+/** Sums over the calls of a tenant in a period: from summed hours, and from the rows for the rest. */
 export class CallSums<Group> {
   constructor(
     private readonly db: HistoryDatabase,
@@ -51,7 +51,7 @@ export class CallSums<Group> {
     return groups;
   }
 
-  /** The value of a percentile is the middle of its bucket. */
+  /** Percentiles of durations, as middles of their buckets. */
   async durations(what: 'wait' | 'run'): Promise<Map<Group, Percentiles>> {
     const [duration, time] = what === 'wait' ? (['wait_ms', 'started_at'] as const) : (['run_ms', 'ended_at'] as const);
     const counted = sql`unnest(${sql.ref(`${what}_buckets`)}, ${sql.ref(`${what}_counts`)}) as counted (bucket, calls)`;

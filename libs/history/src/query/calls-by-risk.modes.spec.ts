@@ -19,7 +19,7 @@ describe('a page of calls by risk, among many calls', () => {
 
   beforeAll(async () => {
     postgres = await startTestPostgres();
-    // One connection: it has counted all that a page reads.
+    // A single connection counts all reads of a page.
     db = openHistoryDatabase({ url: postgres.url, name: 'test', connections: 1, statementTimeoutMs: 30_000, onError: () => {} });
     await migrateHistory(db);
     list = new CallList(db, NO_EVENTS, 1);
@@ -47,7 +47,7 @@ describe('a page of calls by risk, among many calls', () => {
 
   const page = (input: ListCallsInput) => list.page('acme', ListCallsQuery.parse(input));
   const idOf = (n: number) => `n${String(n).padStart(5, '0')}`;
-  /** Rows and entries of indexes of calls that were read so far. */
+  /** Number of rows and index entries of calls read so far. */
   const readSoFar = async () => {
     await sql`select pg_stat_force_next_flush()`.execute(db);
     const { rows } = await sql<{ read: string }>`

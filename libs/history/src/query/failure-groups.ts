@@ -55,7 +55,7 @@ interface FailureRow {
   readonly sessions: number;
   readonly agent_names: string[];
   readonly session_names: string[];
-  /** The parts of the period, and how many calls each has; a part may be there several times. */
+  /** Parts of the period; a part may occur several times. `step_calls`: number of calls in each. */
   readonly steps: readonly number[];
   readonly step_calls: readonly (number | string)[];
   readonly id: string;

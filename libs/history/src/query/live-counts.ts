@@ -3,7 +3,7 @@ import type { HistoryDatabase } from '../database/history-database.js';
 
 const NONE: LiveCounts = { running: 0, queued: 0, suspended: 0, waitingApproval: 0, waitingInput: 0 };
 
-/** Calls of a tenant that have not ended: all, and by tool, agent and pool. */
+/** Open calls of a tenant: all, and by tool, agent and pool. */
 export async function liveCounts(db: HistoryDatabase, tenantId: string): Promise<Stats['now']> {
   const rows = await db
     .selectFrom('calls')
@@ -46,7 +46,7 @@ function countsOf(status: CallStatus, suspended: boolean, calls: number): LiveCo
   }
 }
 
-/** The largest groups by name; the rest together. */
+/** Largest groups by name; the rest together. */
 function largest(counted: readonly (readonly [name: string, counts: LiveCounts])[]): Stats['now']['byTool'] {
   const sums = new Map<string, LiveCounts>();
   for (const [name, counts] of counted) sums.set(name, plus(sums.get(name) ?? NONE, counts));

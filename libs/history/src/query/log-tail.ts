@@ -6,16 +6,16 @@ import type { HistoryDatabase } from '../database/history-database.js';
 import { sortEvents } from '../rows/event-shape.js';
 import { foldEvents } from '../rows/fold-events.js';
 
-/** What one request reads from the log itself, since no projector has come to it yet: events, and characters of them. */
+/** Limits of the events, in number and characters, that one request reads from the log itself, ahead of the projectors. */
 const MAX_EVENTS = 4_000;
 const MAX_SIZE = 4 * 1_048_576;
-/** Read at once, so that a request holds little more than `MAX_SIZE`. */
+/** Events in one read, so that a request exceeds `MAX_SIZE` by little. */
 const PAGE = 25;
 
-/** What the newest events of the log make of a tenant's calls, and how far the answer is behind in spite of it. */
+/** Records of a tenant's calls after the newest events of the log, and the remaining lag. */
 export interface Tail {
   readonly records: ReadonlyMap<string, CallRecord>;
-  /** How many of them have no row. */
+  /** Number of records without a row. */
   readonly added: number;
   readonly behind?: Behind;
 }
@@ -23,13 +23,13 @@ export interface Tail {
 export interface Place {
   readonly partition: string;
   readonly seq: number;
-  /** Events that are not in the rows. */
+  /** Number of events that are not in the rows. */
   readonly lag: number;
 }
 
 /**
- * Reads the events that are not in the rows of `db`, a transaction that sees one state of the database. What was written to the
- * log before the question is in the answer, unless the rows lag so much that reading on would cost too much.
+ * Reads the events that are not in the rows of `db`, a transaction that sees one state of the database. The answer contains all
+ * events written before the request, unless the rows lag too far.
  */
 export async function readTail(db: HistoryDatabase, log: LogSource, partitions: readonly string[], tenantId: string): Promise<Tail> {
   const places = await locate(db, log, partitions);
@@ -54,7 +54,7 @@ export async function readTail(db: HistoryDatabase, log: LogSource, partitions: 
   return { records, added, ...(late.length === 0 ? {} : { behind: await describeLag(log, late) }) };
 }
 
-/** Undefined when `budget`, which all partitions of a request share, does not last to the end. */
+/** Undefined if `budget`, which all partitions of a request share, is used up before the end. */
 async function readPlace(log: LogSource, { partition, seq, lag }: Place, budget: { size: number }): Promise<CallEvent[] | undefined> {
   const found: CallEvent[] = [];
   for (let next = seq + 1; next <= seq + lag;) {
@@ -69,7 +69,7 @@ async function readPlace(log: LogSource, { partition, seq, lag }: Place, budget:
   return found;
 }
 
-/** How far the rows alone are behind the log. Absent when they are not. */
+/** Lag of the rows behind the log; undefined for none. */
 export async function behindOf(db: HistoryDatabase, log: LogSource, partitions: number): Promise<Behind | undefined> {
   const late = await locate(db, log, partitionNames(partitions));
   return late.length === 0 ? undefined : describeLag(log, late);

@@ -11,26 +11,26 @@ import type { PagePlace } from './page-cursor.js';
 export interface WantedRows {
   readonly tenantId: string;
   readonly filter: CallFilter;
-  /** The words of its free text. */
+  /** Words of its free text. */
   readonly words: readonly string[];
-  /** Only calls of this risk; null: of none. Absent: all. */
+  /** Restricts to calls of this risk; null: without risk. Absent: all. */
   readonly risk?: Risk | null;
-  /** Calls that the log knows better. */
+  /** Calls with newer events in the log, left out. */
   readonly known: readonly string[];
-  /** What the rows come after. */
+  /** Place after which the rows begin. */
   readonly after: PagePlace | undefined;
   readonly limit: number;
 }
 
-/** How many of the newest calls are walked for the words before the index of words is asked. */
+/** Number of newest calls that are searched for the words before the index of words is used. */
 const WALKED = 2_000;
-/** Up to how many calls that the index of words finds are sorted. */
+/** Most calls from the index of words that are sorted. */
 const SORTED = 10_000;
 
 /**
- * Rows that fit, newest first. The planner takes every beginning of a word for one that 2 % of the calls have. So it would walk
- * all calls for a word that few of them have. What a word is shows here: a common one is found among the newest calls, a rare
- * one by the index of words, and what lies between by walking on.
+ * Matching rows, newest first. The planner assumes that every prefix occurs in 2 % of the calls, and would walk all calls for a
+ * rare word. Therefore common words are searched among the newest calls, rare ones by the index of words, and the others by
+ * walking on.
  */
 export async function newestRows(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord[]> {
   if (wanted.words.length === 0) return walk(db, wanted);
@@ -52,7 +52,7 @@ async function walk(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord
   return rows.map(recordOf);
 }
 
-/** Rows that fit among the newest. */
+/** Matching rows among the newest calls. */
 async function walkNewest(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord[]> {
   const newest = db
     .selectFrom('calls')
@@ -74,10 +74,10 @@ async function walkNewest(db: HistoryDatabase, wanted: WantedRows): Promise<Call
   return rows.map(recordOf);
 }
 
-/** Rows that the index of words finds; undefined where these are too many to be sorted. */
+/** Rows from the index of words; undefined if there are too many to sort. */
 async function sortFound(db: HistoryDatabase, wanted: WantedRows): Promise<CallRecord[] | undefined> {
   const rows = await db
-    // A part of its own, so that the planner does not look for the order while it looks for the words.
+    // Materialized, so that the planner does not combine the search for words with the order.
     .with(
       (name) => name('found').materialized(),
       (query) =>

@@ -9,7 +9,7 @@ import { behindOf } from './log-tail.js';
 import { partsOf } from './period-parts.js';
 import { roundedPeriod, seriesPeriod } from './period.js';
 
-/** Numbers over time, by tool, and by kind of failure. They are of the rows; each answer says how far these are behind the log. */
+/** Numbers over time, by tool, and by kind of failure, from the rows; each answer contains their lag behind the log. */
 export class Numbers {
   constructor(
     private readonly db: HistoryDatabase,
@@ -22,7 +22,7 @@ export class Numbers {
     const { stepMs, ...period } = seriesPeriod(query, this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
     const step: Grouping<number> = (at) =>
-      // As a float: `extract` gives a numeric, which costs three times as much. Ends of steps are whole seconds.
+      // `date_part` returns a float: the numeric of `extract` costs three times as much. Ends of steps are whole seconds.
       sql`floor((date_part('epoch', ${at}) - ${sql.lit(period.since / 1_000)}) / ${sql.lit(stepMs / 1_000)})::int`;
     const { submitted, ends, waits, runs, now } = await this.snapshot(async (db) => {
       const sums = new CallSums(db, tenantId, await partsOf(db, period, stepMs), step);
@@ -71,7 +71,7 @@ export class Numbers {
     return { since: iso(period.since), until: iso(period.until), failures, ...(behind === undefined ? {} : { behind }) };
   }
 
-  /** Sums of hours and rows belong together only in one state of the database. */
+  /** Reads sums of hours and rows at one state of the database, in which they match. */
   private snapshot<Answer>(ask: (db: HistoryDatabase) => Promise<Answer>): Promise<Answer> {
     return this.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(ask);
   }

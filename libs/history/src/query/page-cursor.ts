@@ -1,6 +1,6 @@
 import { ProblemError } from '#contracts';
 
-/** What the next page comes after: a time in ms since the epoch and the name of what was last on the page before. */
+/** Last item of the previous page: a time in ms since the epoch, and a name. */
 export interface PagePlace {
   readonly time: number;
   readonly id: string;
@@ -11,7 +11,7 @@ export function encodePlace({ time, id }: PagePlace): string {
   return Buffer.from(`${time.toString(36)} ${id}`).toString('base64url');
 }
 
-/** Throws `invalid_request` for anything but such a cursor. */
+/** Throws `invalid_request` for any other cursor. */
 export function decodePlace(text: string): PagePlace {
   const match = /^([\da-z]{1,9}) ([A-Za-z0-9._@-]{1,128})$/.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (match?.[1] !== undefined && match[2] !== undefined) return { time: Number.parseInt(match[1], 36), id: match[2] };

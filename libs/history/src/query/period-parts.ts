@@ -3,14 +3,14 @@ import type { Period } from './period.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A period, divided into hours that are summed and the spans of time between them, for which rows are read. */
+/** Period divided into summed hours and the remaining spans, for which rows are read. */
 export interface PeriodParts {
-  /** From the first summed hour to after the last; hours that are not summed may lie between. */
+  /** Span from the first summed hour to the end of the last; may contain hours without sums. */
   readonly summed: Period | undefined;
   readonly rest: readonly Period[];
 }
 
-/** `stepMs`: hours are of use where each lies in one step. */
+/** `stepMs`: hours are usable only if each lies within one step. */
 export async function partsOf(db: HistoryDatabase, period: Period, stepMs?: number): Promise<PeriodParts> {
   if (stepMs !== undefined && stepMs % HOUR_MS !== 0) return { summed: undefined, rest: [period] };
   const rows = await db

@@ -5,51 +5,51 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const LAST_MS = Date.UTC(9990, 0, 1);
 
-/** From `since` to before `until`, in ms since the epoch. */
+/** Period from `since` to before `until`, in ms since the epoch. */
 export interface Period {
   readonly since: number;
   readonly until: number;
 }
 
-/** Up to which length of time the steps of a series are multiples of what. */
+/** Base of the steps of a series, by the length of the period. */
 const STEPS = [
   { upTo: 2 * HOUR_MS, stepMs: STATS.slotMs },
   { upTo: 2 * DAY_MS, stepMs: 5 * MINUTE_MS },
   { upTo: Infinity, stepMs: HOUR_MS },
 ];
-/** Up to which length of time the ends of a period are rounded to what. */
+/** Rounding of the ends of a period, by its length. */
 const ROUNDING = [
   { upTo: 3 * HOUR_MS, stepMs: 5 * MINUTE_MS },
   { upTo: 3 * DAY_MS, stepMs: HOUR_MS },
   { upTo: Infinity, stepMs: DAY_MS },
 ];
 
-/** The period of a series, of whole steps and at most 1,000 of them. Without a begin it has 15 minutes. */
+/** Period of a series, in at most 1,000 whole steps. Default length: 15 minutes. */
 export function seriesPeriod(query: StatsQuery, now: number): Period & { readonly stepMs: number } {
-  const wanted = periodOf(query, 15 * MINUTE_MS, now);
-  const slotMs = fitting(STEPS, wanted);
-  const least = (wanted.until - wanted.since) / STATS.points;
+  const requested = periodOf(query, 15 * MINUTE_MS, now);
+  const slotMs = fitting(STEPS, requested);
+  const least = (requested.until - requested.since) / STATS.points;
   const stepMs = Math.ceil(Math.max(query.stepMs ?? 0, least, slotMs) / slotMs) * slotMs;
-  return { stepMs, ...roundedTo(stepMs, wanted) };
+  return { stepMs, ...roundedTo(stepMs, requested) };
 }
 
-/** A period that is rounded outwards. Without a begin it has 24 hours. */
+/** Period rounded outwards. Default length: 24 hours. */
 export function roundedPeriod(query: PeriodQuery, now: number): Period {
-  const wanted = periodOf(query, DAY_MS, now);
-  return roundedTo(fitting(ROUNDING, wanted), wanted);
+  const requested = periodOf(query, DAY_MS, now);
+  return roundedTo(fitting(ROUNDING, requested), requested);
 }
 
-/** A period of whole steps, rounded outwards. Without a begin it has 24 hours. */
+/** Period of whole steps, rounded outwards. Default length: 24 hours. */
 export function wholeSteps(query: PeriodQuery, stepMs: number, now: number): Period {
   return roundedTo(stepMs, periodOf(query, DAY_MS, now));
 }
 
-/** Within the years that both PostgreSQL and RFC 3339 can write, rounded too: no call is outside of them. */
+/** Limits a time to the years that both PostgreSQL and RFC 3339 can write, even rounded. No call is outside. */
 function storedTime(text: string): number {
   return Math.min(Math.max(Date.parse(text), 0), LAST_MS);
 }
 
-/** Throws `invalid_request` when it ends before it begins. */
+/** Throws `invalid_request` if the period ends before it begins. */
 function periodOf({ since, until }: PeriodQuery, lengthMs: number, now: number): Period {
   const to = until === undefined ? now : storedTime(until);
   const from = since === undefined ? Math.max(0, to - lengthMs) : storedTime(since);

@@ -4,7 +4,7 @@ import type { HistoryDatabase } from '../database/history-database.js';
 
 type Recent = Pick<SessionSummary, 'goal' | 'lastCall' | 'recent'>;
 
-/** What the newest calls of each session say about it. Sessions without kept calls are absent. */
+/** Facts of each session from its newest calls. Sessions without stored calls are absent. */
 export async function recentCalls(db: HistoryDatabase, tenantId: string, sessionIds: readonly string[]): Promise<Map<string, Recent>> {
   if (sessionIds.length === 0) return new Map();
   const { rows } = await sql<RecentRow>`

@@ -7,7 +7,10 @@ import { behindOf } from './log-tail.js';
 import { decodePlace, encodePlace } from './page-cursor.js';
 import { recentCalls } from './recent-calls.js';
 
-/** Sessions of a tenant, the latest active first. One that is active again between two pages may be on neither: it is on top of the first. */
+/**
+ * Sessions of a tenant, latest active first. A session that becomes active between two pages moves to the top of the first, and
+ * may be missing from both.
+ */
 export class SessionList {
   constructor(
     private readonly db: HistoryDatabase,

@@ -9,13 +9,13 @@ import { wholeSteps } from './period.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A call, from the Monday of its week to its End, and a day for time zones. */
+/** Longest time from the Monday of a call's week to its End, plus a day for time zones. */
 const LIFE_MS = KEPT_WITH_CALL_SECONDS * 1_000 + 8 * DAY_MS;
 const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 const COLUMN = { agent: 'agent_id', tool: 'tool', tenant: 'tenant_id' } as const;
 const FIELD = { agent: 'agentId', tool: 'tool', tenant: 'tenantId' } as const;
 
-/** What agents and tools of tenants used, from the rows of their calls. */
+/** Usage of tenants by agent and tool, from the rows of their calls. */
 export class Usage {
   constructor(
     private readonly db: HistoryDatabase,
@@ -24,12 +24,15 @@ export class Usage {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** By tenant: of all tenants. @throws ProblemError `invalid_request` for a period with too many rows, or one that ends before it begins */
+  /**
+   * Reads the usage of a tenant, or with `by: tenant` of all. @throws ProblemError `invalid_request` for a period with too many
+   * rows, or one that ends before it begins
+   */
   async of(tenantId: string, { since, until, per, by, agentId, tool }: UsageQuery): Promise<UsagePage> {
     const period = wholeSteps({ since, until }, STEP_MS[per], this.now());
     const behind = await behindOf(this.db, this.log, this.partitions);
     const tenants = by === 'tenant' ? sql`true` : sql`tenant_id = ${tenantId}`;
-    // The tables of the weeks in which they may have been submitted: no index has the end alone.
+    // Restricts to the weeks in which the calls may have been submitted, since no index is by the end alone.
     const weeks = sql`week between ${new Date(period.since - LIFE_MS)}::date and ${new Date(period.until + DAY_MS)}::date`;
     const agents = agentId === undefined ? sql`true` : sql`agent_id = any(${agentId.map(storable)}::text[])`;
     const tools = tool === undefined ? sql`true` : sql`tool = any(${tool.map(storable)}::text[])`;

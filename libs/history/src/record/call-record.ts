@@ -9,7 +9,7 @@ import {
   type Risk,
 } from '#contracts';
 
-/** What the projection keeps of a call: enough for a row of a list, and for every filter. Times are ms since the epoch. */
+/** Projection of a call: enough for a row of a list, and for every filter. Times are ms since the epoch. */
 export interface CallRecord {
   readonly id: string;
   readonly tool: string;
@@ -17,14 +17,14 @@ export interface CallRecord {
   readonly priority: Priority;
   readonly status: CallStatus;
   readonly attempt: number;
-  /** It waits for a time or for other calls: no failure brought it back to the queue. */
+  /** Set while the call waits for a time or for other calls, not after a failure. */
   readonly suspended?: true | undefined;
   readonly submittedAt: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** The beginning of the arguments as JSON text. */
+  /** Beginning of the arguments as JSON text. */
   readonly preview: string;
   readonly outcome?: CallOutcome | undefined;
-  /** It completed with a result that is an error. */
+  /** Set if the call completed with an error result. */
   readonly errorResult?: true | undefined;
   readonly note?: string | undefined;
   readonly error?: { readonly code: CallErrorCode; readonly message: string } | undefined;
@@ -42,15 +42,15 @@ export interface CallRecord {
   readonly startedAt?: number | undefined;
   readonly endedAt?: number | undefined;
   readonly runMs?: number | undefined;
-  /** A person was asked about it. */
+  /** Set if an approval was requested. */
   readonly asked?: true | undefined;
-  /** Of its whole output. */
+  /** Bytes of its whole output. */
   readonly outputBytes?: number | undefined;
-  /** Of the programs that the last attempt ran, where it is known. */
+  /** CPU time of the programs that the last attempt ran, if known. */
   readonly cpuMs?: number | undefined;
 }
 
-/** The row of a list. */
+/** Row of a list. */
 export function summaryOf(record: CallRecord): CallSummary {
   const { submittedAt, startedAt, endedAt, status, attempt, errorResult, note, asked: _asked, outputBytes: _bytes, ...rest } = record;
   const { outcome } = rest;
@@ -69,12 +69,12 @@ export function summaryOf(record: CallRecord): CallSummary {
   };
 }
 
-/** From the submission to the first Start. */
+/** Time from the submission to the first Start. */
 export function waitMsOf({ startedAt, submittedAt }: CallRecord): number | undefined {
   return startedAt === undefined ? undefined : Math.max(0, startedAt - submittedAt);
 }
 
-/** Whether a call ended as a failure: neither a decision of a person nor what was wanted. */
+/** True if a call failed; denials and cancels by people do not count. */
 export function isFailure({ outcome, errorResult }: Pick<CallRecord, 'outcome' | 'errorResult'>): boolean {
   return errorResult === true || isFailedOutcome(outcome);
 }

@@ -1,6 +1,6 @@
 import type { CallRecord } from './call-record.js';
 
-/** The record of an erased call: who called which tool when, and how it ended. */
+/** Record of an erased call, with caller, tool, times and outcome only. */
 export function erasedRecord(record: CallRecord): CallRecord {
   const { error } = record;
   const texts = { labels: {}, preview: '', note: undefined, fingerprint: undefined, toolCallId: undefined, userId: undefined };

@@ -5,14 +5,13 @@ import { programOf } from './program.js';
 const MESSAGE_CHARS = 500;
 
 /**
- * A word with a slash, or one that ends in a file extension (a dot, a letter, then at most seven letters and digits): `/a/b`,
- * `docs/plan.md`, `nope.txt`, `.env`; the full stop of a sentence is no part of it. It begins where a word begins, which keeps the
- * search linear.
+ * Word with a slash, or with a file extension (a dot, a letter, then at most seven letters and digits): `/a/b`, `docs/plan.md`,
+ * `nope.txt`, `.env`, without the full stop of a sentence. The match begins at a word, which keeps the search linear.
  */
 const PATH =
   /(?<![\w.@%+~-])(?:[A-Za-z]:)?(?:[\w.@%+~-]*[\\/](?:[\w.@%+~\\/-]*[\w@%+~\\/-])?|[\w.@%+~-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w@%+~-]))/g;
 
-/** What tells two failures of one kind apart, in the order it is taken out. All patterns take linear time. */
+/** Variable parts of messages of one kind of failure, in the order of their removal. All patterns take linear time. */
 const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/"[^"]*"|'[^']*'|`[^`]*`/g, '<text>'],
   [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\],;]+/gi, '<url>'],
@@ -23,7 +22,7 @@ const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/\d+(?:[.,:]\d+)*/g, '<n>'],
 ];
 
-/** The message without numbers, ids, paths, URLs and quoted parts: what messages of one kind of failure share. */
+/** Message without numbers, ids, paths, URLs and quoted parts: the common text of one kind of failure. */
 export function messageTemplate(message: string): string {
   const text = message.slice(0, MESSAGE_CHARS);
   return VARIABLE_PARTS.reduce((rest, [pattern, name]) => rest.replace(pattern, name), text)
@@ -34,8 +33,8 @@ export function messageTemplate(message: string): string {
 const ENDED = /^(?:exit \d+|signal \w+)(?= · |$)/;
 
 /**
- * The same for completed calls with an error result. Those of commands are alike by program and last words; a command that
- * said nothing by program and exit code, which is no number that varies. `preview`: the beginning of the arguments as JSON.
+ * Fingerprint of a completed call with an error result. Commands are grouped by program and error line, silent ones by program
+ * and exit code, which is not variable. `preview`: the beginning of the arguments as JSON.
  */
 export function errorResultFingerprint(tool: string, note: string, preview: string): string {
   const [ended] = ENDED.exec(note) ?? [];
@@ -45,7 +44,7 @@ export function errorResultFingerprint(tool: string, note: string, preview: stri
   return words === '' ? fingerprintOf(tool, program === '' ? ended : `${ended} ${program}`, '') : fingerprintOf(tool, program, words);
 }
 
-/** 16 hex digits that failures of one kind share: tool, code and the message without its variable parts. */
+/** Hash of 16 hex digits over tool, code and the message without its variable parts. */
 export function fingerprintOf(tool: string, code: string, message: string): string {
   return createHash('sha256')
     .update(`${tool}\n${code}\n${messageTemplate(message)}`)

@@ -2,14 +2,14 @@ import { successOf, type CallEvent, type CallEventOf } from '#contracts';
 import { type CallRecord, isFailedOutcome } from './call-record.js';
 import { errorResultFingerprint, fingerprintOf } from './fingerprint.js';
 
-/** Bounds of what a record keeps of a call, in characters. */
+/** Longest texts of a record, in characters. */
 const PREVIEW_CHARS = 160;
 const MESSAGE_CHARS = 240;
 const LABELS_CHARS = 1_024;
 
 /**
- * The record after one more event. Undefined for a call whose submission was never seen: its events were trimmed.
- * `rootOf` answers the root of a call that has not ended, undefined for any other.
+ * Record after another event. Undefined for a call without its submission, which was trimmed. `rootOf` returns the root of an
+ * open call, undefined for any other.
  */
 export function foldRecord(
   record: CallRecord | undefined,
@@ -103,20 +103,20 @@ function wholeMs(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.max(0, Math.round(ms));
 }
 
-/** Of the whole output where it is kept beside the result, else of the result's content. */
+/** Size of the stored output, or of the result's content if nothing is stored. */
 function outputBytesOf({ output, resultRef, result }: CallEventOf<'call.end'>['data']): number | undefined {
-  const kept = output?.bytes ?? resultRef?.bytes;
-  if (kept !== undefined || result?.content === undefined) return kept;
+  const storedBytes = output?.bytes ?? resultRef?.bytes;
+  if (storedBytes !== undefined || result?.content === undefined) return storedBytes;
   const texts = result.content.map((item) => {
     if (item.type !== 'text') return JSON.stringify(item);
-    // An event of an odd shape may lack it.
+    // A malformed event may lack the text.
     const text: unknown = item.text;
     return typeof text === 'string' ? text : '';
   });
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** Never ends in half of a surrogate pair. */
+/** Cuts a text, never within a surrogate pair. */
 function cut(text: string, chars: number): string {
   if (text.length <= chars) return text;
   return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,6 +1,6 @@
 import { isFailure, type CallRecord } from './call-record.js';
 
-/** What a session's calls come to. Times are ms since the epoch. */
+/** Sums of a session's calls. Times are ms since the epoch. */
 export interface SessionActivity {
   readonly calls: number;
   /** Calls that have not ended. */
@@ -11,7 +11,7 @@ export interface SessionActivity {
   readonly agentId: string | undefined;
 }
 
-/** The activity after a call came (`before` undefined) or changed. */
+/** Activity after a new call (`before` undefined) or a change. */
 export function sessionAfter(session: SessionActivity | undefined, before: CallRecord | undefined, after: CallRecord): SessionActivity {
   const { calls, open, failed, firstAt, lastAt, agentId } = session ?? {
     calls: 0,

@@ -5,8 +5,8 @@ import { archiveDaysOf, type RetentionPolicy } from './retention-policy.js';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Acts are kept as long as the archive has them, all of them while the tenant is on legal hold: how long rows of calls are kept says
- * nothing about them, nor do holds of single sessions and agents.
+ * Deletes acts after the retention of the archive, and none while the tenant is on legal hold. The retention of call rows and
+ * holds of single sessions and agents do not apply.
  */
 export async function deleteActs(db: HistoryDatabase, policy: RetentionPolicy, now: number): Promise<void> {
   const { rows } = await sql<{ tenant_id: string }>`select distinct tenant_id from acts`.execute(db);

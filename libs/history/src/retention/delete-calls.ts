@@ -2,19 +2,19 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { forgetHours } from '../hours/forget-hours.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 
-/** A tenant, and before which time its calls must have ended to be deleted. */
+/** Tenant, and the time before which its calls must have ended to be deleted. */
 export interface Expiry {
   readonly tenantId: string;
   readonly before: Date;
-  /** Sessions and agents whose calls are kept all the same. */
+  /** Sessions and agents on hold, whose calls are not deleted. */
   readonly heldSessions: readonly string[];
   readonly heldAgents: readonly string[];
 }
 
-/** Sessions and totals are written by projectors, too: the positions are locked first, for no longer than a batch takes. */
+/** Longest wait for the positions, which are locked first, since projectors write sessions and totals, too; a batch takes less. */
 const LOCK_TIMEOUT = sql`set local lock_timeout = '2s'`;
 
-/** Deletes the longest ended of the calls that have expired, at most `limit`; how many. Sessions and totals are those of the rows that are left. */
+/** Deletes expired calls, oldest ends first, at most `limit`, and adjusts sessions and totals. Returns the number of deleted calls. */
 export async function deleteExpired(db: HistoryDatabase, expiry: Expiry, limit: number): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     await LOCK_TIMEOUT.execute(transaction);
@@ -40,7 +40,7 @@ export async function deleteExpired(db: HistoryDatabase, expiry: Expiry, limit: 
   });
 }
 
-/** Deletes the table of a week all of whose calls have expired; 1 where it did. */
+/** Deletes the table of a week if all of its calls have expired; then returns 1. */
 export async function dropWeek(db: HistoryDatabase, table: string, expiries: readonly Expiry[]): Promise<0 | 1> {
   if (await hasKept(db, table, expiries)) return 0;
   return db.transaction().execute(async (transaction) => {
@@ -75,13 +75,13 @@ function either(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown>
   return conditions.length === 0 ? sql`false` : sql.join(conditions, sql` or `);
 }
 
-/** In the order of their names, so that two that lock several never wait for each other. */
+/** Locks positions in the order of their names, so that concurrent locks cannot deadlock. */
 async function lockPositions(db: HistoryDatabase, partitions?: readonly string[]): Promise<void> {
   const positions = db.selectFrom('positions').select('partition').orderBy('partition').forUpdate();
   await (partitions === undefined ? positions : positions.where('partition', 'in', partitions)).execute();
 }
 
-/** Takes what is in the table `gone` out of sessions and totals, and deletes the sums of its hours. */
+/** Subtracts the rows of the table `gone` from sessions and totals, and deletes the sums of their hours. */
 async function subtract(db: HistoryDatabase): Promise<void> {
   await sql`
     update totals set calls = totals.calls - few.calls

@@ -7,23 +7,23 @@ import { cutoffOf, settingsOf, type RetentionPolicy } from './retention-policy.j
 
 export interface RetentionOptions {
   readonly db: HistoryDatabase;
-  /** Asked before each round. What it throws rejects the round, and nothing is deleted. */
+  /** Called before each round. Its error rejects the round before any deletion. */
   readonly policy: () => RetentionPolicy;
   readonly now?: () => number;
-  /** Rows that one transaction deletes. */
+  /** Most rows that one transaction deletes. */
   readonly batch?: number;
 }
 
 const BATCH = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Deletes the rows of calls that ended long ago: whole weeks where nothing of them is kept, else batch by batch. */
+/** Deletes the rows of expired calls: whole weeks if all of their calls have expired, else in batches. */
 export class HistoryRetention {
   constructor(private readonly options: RetentionOptions) {}
 
   /**
-   * Deletes all that has expired; how many calls, those of whole weeks not counted.
-   * @throws Error when rows stay, though all else is deleted, since a question or a rebuild locks them, or it is aborted
+   * Deletes all expired rows. `calls` does not include those of whole weeks. @throws Error on abort, or if a query or a rebuild
+   * locks rows; all others are deleted
    */
   async round(signal?: AbortSignal): Promise<{ readonly calls: number; readonly weeks: number }> {
     const { db, policy, now = Date.now, batch = BATCH } = this.options;
@@ -51,8 +51,7 @@ export class HistoryRetention {
       }
     }
     signal?.throwIfAborted();
-    if (locked.length > 0)
-      throw new Error('rows of calls that have expired are locked and stay until the next round', { cause: locked[0] });
+    if (locked.length > 0) throw new Error('locked rows of expired calls remain until the next round', { cause: locked[0] });
     return { calls, weeks };
   }
 
@@ -76,7 +75,7 @@ export class HistoryRetention {
   }
 }
 
-/** A question or a rebuild holds the table or a partition: the next round deletes what is left. */
+/** True if a query or a rebuild locks the table or a partition: the next round deletes the rest. */
 function isLocked(error: unknown): boolean {
   return error instanceof HistoryUnavailable && error.code === LOCK_NOT_AVAILABLE;
 }

@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulidx';
 import { waitMsOf, type CallRecord } from '../record/call-record.js';
-import { wordsOf } from '../record/words.js';
+import { wordsOf } from '../record/search-terms.js';
 import type { Selectable } from 'kysely';
 import type { CallsTable } from '../database/tables.js';
 
@@ -9,12 +9,12 @@ const DAY_MS = 24 * 3_600_000;
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-/** The end of the times that have four digits for the year. */
+/** Last time whose year has four digits. */
 const LAST_MS = Date.UTC(9999, 11, 1);
 
 /**
- * Monday of the week in which an id was made, in UTC. Every event names the id, so every event finds the row. Undefined for a
- * text that is no such id, or whose time no clock can have had: there is no row for it.
+ * Monday of the week in which an id was made, in UTC. Every event contains the id and therefore finds the row. Undefined for
+ * any other text, or an impossible time, for which there is no row.
  */
 export function weekOf(callId: string): string | undefined {
   const ulid = callId.slice(callId.indexOf('-') + 1);
@@ -25,17 +25,17 @@ export function weekOf(callId: string): string | undefined {
   return new Date(FIRST_MONDAY_MS + weeks * 7 * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The week after, as `weekOf` writes it. */
+/** Next week, in the format of `weekOf`. */
 export function nextWeek(week: string): string {
   return new Date(Date.parse(week) + 7 * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair: both become U+FFFD. */
+/** Replaces NUL and halves of surrogate pairs, which PostgreSQL cannot store, by U+FFFD. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The columns of a call as JSON: times as RFC 3339, the words in the input format of `tsvector`. */
+/** Columns of a call as JSON: times as RFC 3339, the words in the input format of `tsvector`. */
 export function rowOf(record: CallRecord, tenantId: string, partition: string): Record<keyof CallsTable, unknown> {
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   const text = (value: string | undefined) => (value === undefined ? null : storable(value));
@@ -76,20 +76,20 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     asked: record.asked === true,
     output_bytes: record.outputBytes ?? null,
     cpu_ms: record.cpuMs ?? null,
-    // A word may have been cut within a letter of two halves.
+    // A word may have been cut within a surrogate pair.
     words: wordsOf(record)
       .map((word) => `'${storable(word)}'`)
       .join(' '),
   };
 }
 
-/** The same row without what people and models wrote: what is left is made by this system, and short. */
+/** Row without the texts of people and models; the rest is made by this system, and short. */
 export function withoutTexts(row: ReturnType<typeof rowOf>): ReturnType<typeof rowOf> {
   const error_message = row.error_message === null ? null : '';
   return { ...row, error_message, note: null, tool_call_id: null, user_id: null, labels: {}, preview: '', words: '' };
 }
 
-/** The record of a row; the inverse of `rowOf` but for characters that cannot be stored. */
+/** Record of a row; inverse of `rowOf` but for characters that cannot be stored. */
 export function recordOf(row: Omit<Selectable<CallsTable>, 'words'>): CallRecord {
   return {
     id: row.id,

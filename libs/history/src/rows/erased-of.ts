@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HistoryDatabase } from '../database/history-database.js';
 
-/** Those of the calls that are erased. */
+/** Filters the calls that are erased. */
 export async function erasedOf(db: HistoryDatabase, callIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('erasures')

@@ -4,20 +4,20 @@ import type { LogEntry } from '../log-source.port.js';
 
 /** An event that is left out of the rows. */
 export interface SkippedEvent {
-  /** `<epoch>.<partition>.<seq>`, as readers see it. */
+  /** Public id: `<epoch>.<partition>.<seq>`. */
   readonly eventId: string;
   readonly partition: string;
-  /** What is wrong with it. */
+  /** Reason why it is left out. */
   readonly fault: string;
 }
 
-/** The events of log entries that can be folded into rows, and those that cannot. */
+/** Events of log entries, divided by whether they can be folded into rows. */
 export interface SortedEvents {
   readonly events: readonly CallEvent[];
   readonly skipped: readonly SkippedEvent[];
 }
 
-/** An event of an odd shape must not hold up those of other calls. */
+/** Sorts out malformed events, so that they do not delay those of other calls. */
 export function sortEvents(partition: string, epoch: number, entries: readonly LogEntry[]): SortedEvents {
   const events: CallEvent[] = [];
   const skipped: SkippedEvent[] = [];
@@ -29,7 +29,7 @@ export function sortEvents(partition: string, epoch: number, entries: readonly L
   return { events, skipped };
 }
 
-/** Sequence numbers have no holes: what is between those of `entries`, which follow the event `after`, has been lost. */
+/** Lost events: gaps in the sequence numbers of `entries`, which follow the event `after`. */
 export function missingEvents(partition: string, epoch: number, after: number, entries: readonly LogEntry[]): SkippedEvent[] {
   return entries.flatMap(({ seq }, index) => {
     const expected = (entries[index - 1]?.seq ?? after) + 1;
@@ -55,8 +55,8 @@ const ENVELOPE = {
 };
 
 /**
- * What the fold of a row reads of each type. Looser than the contract on purpose: a newer release may write values that this
- * one does not know, and their rows are better than none.
+ * Parts of each event type that the fold of a row reads. Looser than the contract on purpose: values of a newer release must
+ * not cost the row.
  */
 const SHAPES: { readonly [Type in CallEvent['type']]?: z.ZodType } = {
   'call.submitted': shape({

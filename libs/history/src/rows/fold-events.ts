@@ -7,17 +7,17 @@ import type { HistoryDatabase } from '../database/history-database.js';
 import { erasedOf } from './erased-of.js';
 import { recordOf, weekOf } from './call-row.js';
 
-/** What events made of a call. */
+/** Change of a call by events. */
 export interface Change {
   readonly tenantId: string;
-  /** As its row has it; undefined for a call without one. */
+  /** Record of its row; undefined for a call without a row. */
   readonly before: CallRecord | undefined;
   readonly after: CallRecord;
 }
 
 /**
- * What events, in their order, make of the calls that they are about, by call and in the order in which the calls were first
- * touched. Reads the rows of calls that were submitted before the events; changes nothing.
+ * Changes of calls by events in their order, by call, in the order of their first event. Reads the rows of calls submitted
+ * before the events; writes nothing.
  */
 export async function foldEvents(db: HistoryDatabase, events: readonly CallEvent[]): Promise<ReadonlyMap<string, Change>> {
   const known = await readRecords(db, callsNamedBy(events));
@@ -37,7 +37,7 @@ export async function foldEvents(db: HistoryDatabase, events: readonly CallEvent
   return withoutErased(db, changes);
 }
 
-/** What was erased stays so: Redis may still have the events, and a rebuild reads them again. */
+/** Removes the content of erased calls, whose events may still be in Redis and are read by a rebuild. */
 async function withoutErased(db: HistoryDatabase, changes: ReadonlyMap<string, Change>): Promise<ReadonlyMap<string, Change>> {
   const erased = await erasedOf(db, [...changes.keys()]);
   if (erased.size === 0) return changes;
@@ -46,7 +46,7 @@ async function withoutErased(db: HistoryDatabase, changes: ReadonlyMap<string, C
   );
 }
 
-/** Calls whose rows are needed: those that the events continue, and the parents of new ones. What the events submit has no row. */
+/** Calls whose rows are needed: those that the events continue, and the parents of new ones. Newly submitted calls have no row. */
 function callsNamedBy(events: readonly CallEvent[]): string[] {
   const submitted = new Set<string>();
   const named = new Set<string>();
@@ -71,7 +71,7 @@ async function readRecords(db: HistoryDatabase, callIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.id, { record: recordOf(row) }]));
 }
 
-/** All columns but the words, which are only searched. */
+/** Columns without the words, which are only searched. */
 export const RECORD_COLUMNS = [
   'id',
   'week',

@@ -10,26 +10,26 @@ export interface ProjectorOptions {
   readonly db: HistoryDatabase;
   readonly log: LogSource;
   readonly partitions: number;
-  /** Called for a call that stays out of lists, since the database refuses its row. */
+  /** Called for a call whose row the database refuses, which is then missing from lists. */
   readonly onSkipped?: Skipped;
-  /** Called once for each event that cannot be read, when the events after it are in the rows. */
+  /** Called once for each unreadable event, after later events are in the rows. */
   readonly onSkippedEvent?: (event: SkippedEvent) => void;
-  /** Events of a partition in a step at most, and about how many of all partitions. */
+  /** Most events of a partition in a step, and approximate number for all partitions. */
   readonly batch?: number;
 }
 
 const BATCH = 1_000;
 
 /**
- * Brings the rows of all partitions up to date, some partitions in a step: as many as have a batch of new events together, so that
- * little news costs one transaction, and much news one for each partition. Several projectors share the partitions: each takes
- * those that no other works on.
+ * Brings the rows of all partitions up to date. A step takes as many partitions as have one batch of new events together: few
+ * events cost one transaction, many one for each partition. Several projectors share the partitions: each takes those that no
+ * other works on.
  */
 export class HistoryProjector {
   private readonly projection: LogProjection;
   private readonly names: readonly string[];
   private readonly batch: number;
-  /** Where each partition of the log ended when it had been read to its end. */
+  /** End of each partition of the log after it was last read completely. */
   private readonly seen = new Map<string, number>();
 
   constructor(private readonly options: ProjectorOptions) {
@@ -43,8 +43,8 @@ export class HistoryProjector {
   }
 
   /**
-   * One step in each partition whose log has grown; whether any has more. Ends after the step under way when it is aborted. Rejects
-   * when the database is out of reach, and at its end when the log of a partition cannot be read: the others have gone on.
+   * Runs one step in each partition whose log has grown; returns true if any has more. An abort ends it after the step under
+   * way. Rejects if the database is unreachable, and, after all other partitions, if the log of a partition cannot be read.
    */
   async round(signal?: AbortSignal): Promise<boolean> {
     const faults: unknown[] = [];
@@ -56,7 +56,7 @@ export class HistoryProjector {
         more = (await this.step(ends)) || more;
       } catch (error) {
         if (error instanceof HistoryUnavailable) throw error;
-        // Nothing was written. One by one, only the partition that fails stays behind.
+        // Nothing was written: steps of one partition each leave only the failing one behind.
         if (ends.size === 1) faults.push(error);
         else steps.push(...[...ends].map((end) => new Map([end])));
       }
@@ -65,7 +65,7 @@ export class HistoryProjector {
     return more;
   }
 
-  /** Whether any of the partitions has more. */
+  /** Returns true if any of the partitions has more. */
   private async step(ends: ReadonlyMap<string, number>): Promise<boolean> {
     const startedAt = performance.now();
     const advances = await this.projection.advance(ends);
@@ -81,15 +81,15 @@ export class HistoryProjector {
     return more;
   }
 
-  /** Partitions whose log has grown, and where it ends now. All are asked at once: one after the other woke both processes 16 times. */
+  /** Partitions whose log has grown, with its present end. Concurrent reads: sequential ones woke both processes 16 times. */
   private async grown(faults: unknown[]): Promise<(readonly [name: string, end: number])[]> {
-    const asked = await Promise.allSettled(this.names.map(async (name) => [name, await this.options.log.end(name)] as const));
-    faults.push(...asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : [])));
-    const ends = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const answers = await Promise.allSettled(this.names.map(async (name) => [name, await this.options.log.end(name)] as const));
+    faults.push(...answers.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : [])));
+    const ends = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     return ends.filter(([name, end]) => this.seen.get(name) !== end);
   }
 
-  /** The partitions of each step. */
+  /** Partitions of each step. */
   private steps(grown: readonly (readonly [name: string, end: number])[]): Map<string, number>[] {
     const steps: Map<string, number>[] = [];
     let events = Infinity;

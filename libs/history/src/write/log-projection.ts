@@ -10,11 +10,11 @@ import { ensureWeeks, writeChanges } from './write-changes.js';
 
 export interface Advance {
   readonly entries: number;
-  /** `taken`: another projector works on the partition. */
+  /** Result of a step. `taken`: another projector works on the partition. */
   readonly state: 'end_of_log' | 'more' | 'taken';
-  /** From the time of its oldest event to now. */
+  /** Age of its oldest event. */
   readonly lagMs: number;
-  /** Events that are in no row. */
+  /** Events that are not in the rows. */
   readonly skipped: readonly SkippedEvent[];
 }
 
@@ -26,16 +26,16 @@ interface Batch {
   readonly entries: readonly LogEntry[];
 }
 
-/** What became of a batch. */
+/** Result of a batch. */
 type Projected = Pick<Advance, 'lagMs' | 'skipped'>;
 
 /**
- * Brings the rows of partitions of the log up to date. One step reads some events behind the positions of its partitions, and
- * writes the rows and the new positions in one transaction: a projector that dies in between has done nothing. The rows of the
- * positions are locked meanwhile, so of several projectors one works on a partition.
+ * Brings the rows of partitions of the log up to date. A step reads some events after the positions of its partitions, and
+ * writes the rows and the new positions in one transaction, so that a crash leaves no trace. The rows of the positions are
+ * locked meanwhile, so that only one projector works on a partition.
  */
 export class LogProjection {
-  /** `batch`: entries of a partition in a step at most. */
+  /** `batch`: most entries of a partition in a step. */
   constructor(
     private readonly db: HistoryDatabase,
     private readonly log: LogSource,
@@ -43,7 +43,7 @@ export class LogProjection {
     private readonly skipped: Skipped,
   ) {}
 
-  /** `ends`: the newest event by partition. Rejects when Redis or the database is out of reach; nothing has changed then. */
+  /** `ends`: newest event by partition. Rejects, without changes, if Redis or the database is unreachable. */
   async advance(ends: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Advance>> {
     return this.db.transaction().execute(async (transaction) => {
       const positions = await lockPositions(transaction, [...ends.keys()]);
@@ -61,12 +61,12 @@ export class LogProjection {
   }
 
   /**
-   * Makes all rows of a partition again. One transaction: readers have the old rows until all new ones are there, and nothing
-   * has changed when it rejects. Waits for the projector that works on the partition; others leave it alone meanwhile.
-   * `first` is called with the partition locked, and may reject.
+   * Rebuilds all rows of a partition in one transaction: readers see the old rows until all new ones are complete, and a
+   * rejection changes nothing. Waits for the projector that works on the partition; others skip it meanwhile. `first` is called
+   * with the partition locked, and may reject.
    */
   async rebuild(partition: string, first: () => Promise<unknown>, signal?: AbortSignal): Promise<Pick<Advance, 'entries' | 'skipped'>> {
-    // Committed before, so that projectors see the row and leave it alone.
+    // Committed before, so that projectors see the row and skip it.
     await this.db
       .insertInto('positions')
       .values({ partition, ...START })
@@ -89,17 +89,17 @@ export class LogProjection {
     });
   }
 
-  /** What follows a position. Undefined when the log is another one than the one that was read up to there. */
+  /** Reads the entries after a position. Undefined if the log is not the one that was read up to there. */
   private async read(position: Position): Promise<Batch | undefined> {
     const { partition, seq: after } = position;
-    // The event at the position is read again to see that it is the same; there is none at the start.
+    // Reads the event at the position again to compare it; there is none at the start.
     const { epoch, entries } = await this.log.read(partition, Math.max(1, after), this.batch + 1);
     if (position.epoch === 0) return { partition, epoch, after: 0, entries };
     if (epoch !== position.epoch || !(await this.continues(position, entries))) return undefined;
     return { partition, epoch, after, entries: entries.filter(({ seq }) => seq > after) };
   }
 
-  /** Whether the log still is the one that was read; its beginning may have been trimmed away, which changes nothing here. */
+  /** True if the log is still the one that was read; a trimmed beginning does not matter. */
   private async continues({ partition, seq, mark }: Position, [first]: readonly LogEntry[]): Promise<boolean> {
     if (seq === 0) return true;
     if (first?.seq === seq) return first.mark === mark;
@@ -133,7 +133,7 @@ export class LogProjection {
     );
   }
 
-  /** Those between the entries; none where retention has dropped them. */
+  /** Missing events between the entries, except those that retention has dropped. */
   private async missingEvents({ partition, epoch, after, entries }: Batch): Promise<SkippedEvent[]> {
     const missing = missingEvents(partition, epoch, after, entries);
     if (missing.length === 0) return missing;
@@ -141,7 +141,7 @@ export class LogProjection {
     return missingEvents(partition, epoch, Math.max(after, dropped), entries);
   }
 
-  /** Another log, or one that lost its end: the rows of the partition are made again. */
+  /** Deletes the rows of a partition for a rebuild, after its log was replaced or lost its end. */
   private async empty(transaction: HistoryDatabase, partition: string): Promise<void> {
     for (const table of ['calls', 'sessions', 'totals', 'acts'] as const)
       await transaction.deleteFrom(table).where('partition', '=', partition).execute();
@@ -154,7 +154,7 @@ function nothing(state: Advance['state']): Advance {
   return { entries: 0, state, lagMs: 0, skipped: [] };
 }
 
-/** `end`: the newest event of the partition. */
+/** `end`: newest event of the partition. */
 function advanceOf({ entries }: Batch, end = 0, projected: Projected = nothing('end_of_log')): Advance {
   const last = entries.at(-1);
   if (last === undefined) return nothing('end_of_log');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { HistoryDatabase } from '../database/history-database.js';
 
-/** How far the rows of a partition follow its log. */
+/** Position up to which the rows of a partition follow its log. */
 export interface Position {
   readonly partition: string;
   readonly epoch: number;
@@ -9,12 +9,12 @@ export interface Position {
   readonly mark: string;
 }
 
-/** Where reading begins: before the first event of a log. */
+/** Position before the first event of a log. */
 export const START = { epoch: 0, seq: 0, mark: '' };
 
 const COLUMNS = ['partition', 'epoch', 'seq', 'mark'] as const;
 
-/** Locks the positions of those partitions that no other projector works on. Waits for none of them. */
+/** Locks the positions of the partitions that no other projector works on, without waiting. */
 export async function lockPositions(transaction: HistoryDatabase, partitions: readonly string[]): Promise<Position[]> {
   const locked = await transaction
     .selectFrom('positions')
@@ -24,14 +24,14 @@ export async function lockPositions(transaction: HistoryDatabase, partitions: re
     .skipLocked()
     .execute();
   if (locked.length === partitions.length) return locked;
-  // Missing or locked. An insert would wait for who holds the lock, and a rebuild holds it for long.
+  // Distinguishes missing from locked positions: an insert would wait for a lock, which a rebuild holds for long.
   const present = await transaction.selectFrom('positions').select('partition').where('partition', 'in', partitions).execute();
-  const known = new Set(present.map(({ partition }) => partition));
-  const missing = partitions.filter((partition) => !known.has(partition));
+  const presentNames = new Set(present.map(({ partition }) => partition));
+  const missing = partitions.filter((partition) => !presentNames.has(partition));
   return missing.length === 0 ? locked : [...locked, ...(await insertPositions(transaction, missing))];
 }
 
-/** In their order, so that two that insert the same ones never wait for each other. */
+/** Inserts positions in their order, so that concurrent inserts cannot deadlock. */
 async function insertPositions(transaction: HistoryDatabase, partitions: readonly string[]): Promise<Position[]> {
   return transaction
     .insertInto('positions')

@@ -9,26 +9,26 @@ export interface RebuildOptions {
   readonly db: HistoryDatabase;
   readonly source: EventSource;
   readonly partitions: number;
-  /** Called when the rows of a partition are the new ones. */
+  /** Called after the rows of a partition were replaced. */
   readonly onPartition?: (partition: RebuiltPartition) => void;
-  /** Called for a call that stays out of lists, since the database refuses its row. */
+  /** Called for a call whose row the database refuses, which is then missing from lists. */
   readonly onSkipped?: Skipped;
-  /** Ends it between two batches; the partition under way keeps its old rows. */
+  /** Ends the rebuild between two batches; the partition under way keeps its old rows. */
   readonly signal?: AbortSignal;
-  /** Events in a step. */
+  /** Most events in a step. */
   readonly batch?: number;
 }
 
 export interface RebuiltPartition {
   readonly partition: string;
-  /** Entries that were read, those without effect included. */
+  /** Entries that were read, including those without effect. */
   readonly entries: number;
   readonly skipped: readonly SkippedEvent[];
 }
 
 const BATCH = 2_000;
 
-/** Rows cannot be made again, as the source lacks the beginning of the log. */
+/** The source lacks the beginning of the log, so rows cannot be rebuilt. */
 export class EventsMissing extends Error {
   override readonly name = 'EventsMissing';
 
@@ -44,8 +44,8 @@ export class EventsMissing extends Error {
 }
 
 /**
- * Makes all rows again from the events, one partition after the other. Gateways go on answering: from the old rows of a partition
- * until the new ones are complete. Projectors may run.
+ * Rebuilds all rows from the events, one partition after the other. Gateways continue to answer, from the old rows of a
+ * partition until the new ones are complete. Projectors may run.
  *
  * @throws EventsMissing
  */

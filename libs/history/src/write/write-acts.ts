@@ -2,7 +2,7 @@ import type { LogEntry } from '../log-source.port.js';
 import type { HistoryDatabase } from '../database/history-database.js';
 import { storable } from '../rows/call-row.js';
 
-/** Writes the administrative acts of a batch. To be run in the transaction that moves the position. */
+/** Writes the administrative acts of a batch, in the transaction that moves the position. */
 export async function writeActs(db: HistoryDatabase, partition: string, entries: readonly LogEntry[]): Promise<void> {
   const rows = entries.flatMap(({ seq, act }) => (act === undefined ? [] : [{ seq, act }]));
   if (rows.length === 0) return;

@@ -11,15 +11,15 @@ export interface PlacedChange extends Change {
 /** Called for each call whose row the database refuses, with the reason. */
 export type Skipped = (callId: string, error: unknown) => void;
 
-/** By name: the table may have more of them, which a newer release has added. */
+/** Columns by name: a newer release may have added others. */
 const COLUMNS = sql.join([...RECORD_COLUMNS, 'words'].map((column) => sql.ref(column)));
 
-/** Data exceptions, violated constraints, exceeded limits: a repetition would be refused, too. */
+/** Codes of permanent refusals: data exceptions, violated constraints, exceeded limits. */
 const REFUSED = /^(22|23|54)/;
 
 /**
- * Writes the rows of calls, and returns the changes whose rows are written. One row that the database refuses must not hold up
- * all that come after it: halves of the batch are tried until it is alone, then it goes without its texts, else not at all.
+ * Writes the rows of calls, and returns the changes whose rows are written. A row that the database refuses must not block
+ * later ones: the batch is halved until the row is alone, then written without its texts, else skipped.
  */
 export async function writeCalls(
   db: HistoryDatabase,
@@ -33,15 +33,15 @@ export async function writeCalls(
   if (refused === undefined) return changes;
   if (changes.length > 1) {
     const half = changes.length >> 1;
-    const left = await writeCalls(db, changes.slice(0, half), skipped);
-    return [...left, ...(await writeCalls(db, changes.slice(half), skipped))];
+    const written = await writeCalls(db, changes.slice(0, half), skipped);
+    return [...written, ...(await writeCalls(db, changes.slice(half), skipped))];
   }
   if ((await attempt(db, rows.map(withoutTexts))) === undefined) return changes;
   skipped(first.after.id, refused);
   return [];
 }
 
-/** Why the rows were refused; nothing of them is written then. Rejects for what may succeed another time. */
+/** Resolves with the error if the rows were refused, of which none is written then. Rejects for temporary errors. */
 async function attempt(db: HistoryDatabase, rows: readonly object[]): Promise<HistoryUnavailable | undefined> {
   await sql`savepoint rows_of_calls`.execute(db);
   try {
@@ -56,8 +56,8 @@ async function attempt(db: HistoryDatabase, rows: readonly object[]): Promise<Hi
 }
 
 /**
- * All rows go as one JSON parameter. A call that has ended before a projector read its events is one insert; the columns that
- * a later event may change are the ones that a conflict updates.
+ * Inserts all rows as one JSON parameter; a conflict updates the columns that later events may change. A call that ended before
+ * a projector read its events needs one insert.
  */
 async function insert(db: HistoryDatabase, rows: readonly object[]): Promise<void> {
   await sql`

@@ -5,7 +5,7 @@ import type { HistoryDatabase } from '../database/history-database.js';
 import { nextWeek, weekOf } from '../rows/call-row.js';
 import { writeCalls, type PlacedChange, type Skipped } from './write-calls.js';
 
-/** Writes what a batch of events changed, also of several partitions. To be run in the transaction that moves the position. */
+/** Writes the changes of a batch of events, possibly of several partitions, in the transaction that moves the positions. */
 export async function writeChanges(db: HistoryDatabase, changes: readonly PlacedChange[], skipped: Skipped): Promise<void> {
   const written = await writeCalls(db, changes, skipped);
   if (written.length === 0) return;
@@ -86,10 +86,10 @@ async function writeTotals(db: HistoryDatabase, changes: readonly PlacedChange[]
 }
 
 /**
- * Makes the tables of the weeks that calls need, where they are missing. Looks each time: retention drops such tables, and a
- * server that crashed or was replaced by its replica may have lost a new one. `transaction` holds the positions, so retention
- * drops none before it ends. Made on a connection of its own, so that projectors of other partitions do not wait for the batch;
- * and by attaching, which conflicts with no reader or writer of the other weeks.
+ * Creates missing tables of the weeks of calls. Checks each time: retention drops such tables, and a server that crashed or was
+ * replaced by its replica may have lost a new one. `transaction` holds the positions, so retention drops none before its end.
+ * Uses a connection of its own, so that projectors of other partitions do not wait for the batch, and attaches the tables,
+ * which conflicts with no reader or writer of the other weeks.
  */
 export async function ensureWeeks(db: HistoryDatabase, transaction: HistoryDatabase, callIds: Iterable<string>): Promise<void> {
   const weeks = [...new Set([...callIds].map(weekOf))].filter((week) => week !== undefined);

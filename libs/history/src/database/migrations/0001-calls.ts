@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Calls, sessions, and how far each partition of the log has been read. */
+/** Calls, sessions, and the read position of each partition of the log. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createCalls(db);
   await createCallIndexes(db);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { createIndex } from './create-index.js';
 
-/** Sums of the calls of an hour, and indexes for filters that few calls fit. */
+/** Sums of the calls of an hour, and indexes for selective filters. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createLatencyBuckets(db);
   await createHours(db);

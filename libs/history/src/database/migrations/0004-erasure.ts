@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Keys of encrypted content in the archive, and what was erased. Neither can be made again from the log. */
+/** Keys of encrypted content in the archive, and erasures. Neither can be rebuilt from the log. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table content_keys (
@@ -25,7 +25,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index on erasures (requested_at) where done_at is null`.execute(db);
 }
 
-/** Default privileges may let other roles read each new table; keys are for gateways and projectors alone. */
+/** Revokes default privileges, by which other roles may read each new table: keys are for gateways and projectors alone. */
 async function revokeDefaults(db: Kysely<unknown>, table: string): Promise<void> {
   const { rows } = await sql<{ grantee: string }>`
     select distinct case acl.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(acl.grantee)) end as grantee

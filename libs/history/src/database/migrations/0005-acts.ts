@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Administrative acts, as the log has them. All of a tenant are in one partition, so their order is that of the log. */
+/** Administrative acts, copied from the log. All acts of a tenant are in one partition, so their order is that of the log. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table acts (

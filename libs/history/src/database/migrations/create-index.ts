@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** An index of `calls`: week by week, so that no statement takes longer than one week does. */
+/** Creates an index of `calls` week by week, so that no statement takes longer than one week needs. */
 export async function createIndex(db: Kysely<unknown>, name: string, columns: string): Promise<void> {
   await sql`create index ${sql.id(name)} on only calls ${sql.raw(columns)}`.execute(db);
   const { rows: weeks } = await sql<{

@@ -16,29 +16,29 @@ function split(text: string, limit: number): string[] {
   return [...words];
 }
 
-/** The words of a free text. */
+/** Words of a free text. */
 export function queryWords(q: string): string[] {
   return split(q, BASE_WORDS);
 }
 
-/** The words of a model's own id; the first ones of a very long one. */
+/** Words of a model's own id; only the first of a very long one. */
 export function toolCallWords(toolCallId: string): string[] {
   return split(toolCallId, TOOL_CALL_WORDS);
 }
 
 /**
- * The words by which a call is found. They only grow while the call lives: the message of its error comes last and has
- * room of its own.
+ * Words by which a call is found. The list only grows during the life of the call: the words of its error message come last,
+ * with a limit of their own.
  */
 export function wordsOf(record: CallRecord): string[] {
   const { id, tool, agentId = '', sessionId = '', toolCallId = '', labels, preview, error } = record;
   const base = [tool, agentId, sessionId, id, ...Object.entries(labels).flat(), preview].join(' ');
-  // With room of their own: calls are found by them.
+  // Ids have limits of their own, since calls are found by them.
   const words = [shortCallId(id).toLowerCase(), ...toolCallWords(toolCallId), ...split(base, BASE_WORDS)];
   return error === undefined ? words : [...words, ...split(error.message, MESSAGE_WORDS)];
 }
 
-/** Does every wanted word begin a word of the call? */
+/** True if every wanted word is the beginning of a word of the call. */
 export function hasWords(record: CallRecord, wanted: readonly string[]): boolean {
   const words = wordsOf(record);
   return wanted.every((start) => words.some((word) => word.startsWith(start)));
