@@ -1,4 +1,4 @@
-/** What the archive holds is not what was written: changed, cut, or not of this format. */
+/** A value of the archive differs from what was written: changed, cut, or of another format. */
 export class ArchiveCorrupt extends Error {
   override readonly name = 'ArchiveCorrupt';
 
@@ -13,7 +13,7 @@ export class ArchiveCorrupt extends Error {
   }
 }
 
-/** A name is taken by other content. Sealing continues only in a new generation. */
+/** A name has other content. Sealing continues only in a new generation. */
 export class ArchiveConflict extends Error {
   override readonly name = 'ArchiveConflict';
 
@@ -25,7 +25,7 @@ export class ArchiveConflict extends Error {
   }
 }
 
-/** The address of an archive is wrong, or the store behind it cannot keep one. The message names the fix. */
+/** The address of an archive is wrong, or its store lacks a required feature. The message names the fix. */
 export class ArchiveUnusable extends Error {
   override readonly name = 'ArchiveUnusable';
 }

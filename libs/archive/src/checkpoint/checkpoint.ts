@@ -2,7 +2,7 @@ import { leafHash } from '../merkle/hashes.js';
 import { numberText } from '../segment/names.js';
 import { InvalidNote } from './signed-note.js';
 
-/** The tree over the events of one generation of a partition. */
+/** Tree over the events of one generation of a partition. */
 export interface TreeHead {
   readonly partition: string;
   readonly generation: number;
@@ -10,11 +10,11 @@ export interface TreeHead {
   readonly root: Buffer;
 }
 
-/** What a checkpoint signs. */
+/** Content of a signed checkpoint. */
 export interface Checkpoint {
-  /** Names the archive; the name of the key. */
+  /** Name of the archive and of the key. */
   readonly origin: string;
-  /** Counts the checkpoints, from 1. */
+  /** Number of the checkpoint, from 1. */
   readonly number: number;
   /** RFC 6962 root over the records of all checkpoints up to this one. */
   readonly root: Buffer;
@@ -32,23 +32,23 @@ export function checkpointName(number: number): string {
   return `${CHECKPOINT_PREFIX}${numberText(number)}`;
 }
 
-/** Where an archive keeps the public keys of its signers. */
+/** Name of a signer's public key in the archive. */
 export function keyName(id: Buffer): string {
   return `${KEY_PREFIX}${id.toString('hex')}`;
 }
 
-/** Undefined for a name that no checkpoint has. */
+/** Number in the name of a checkpoint; undefined for any other name. */
 export function checkpointNumber(name: string): number | undefined {
   const [, text] = /^log\/checkpoint\/(\d{16})$/.exec(name) ?? [];
   return text === undefined ? undefined : Number(text);
 }
 
-/** Below it are the tiles of the tree over the events of a generation. */
+/** Prefix of the tiles of the tree over the events of a generation. */
 export function treePrefix(partition: string, generation: number): string {
   return `${LOG_PREFIX}p${partition}/g${generation}/`;
 }
 
-/** The extension lines of a checkpoint, which are also its leaf in the tree of checkpoints. */
+/** Extension lines of a checkpoint, which are also its leaf in the tree of checkpoints. */
 export function recordText({ time, heads }: Pick<Checkpoint, 'time' | 'heads'>): string {
   const lines = heads.map(({ partition, generation, size, root }) => `p${partition}/g${generation} ${size} ${root.toString('base64')}\n`);
   return `time ${new Date(time).toISOString()}\n${lines.join('')}`;
@@ -58,7 +58,7 @@ export function recordHash(checkpoint: Pick<Checkpoint, 'time' | 'heads'>): Buff
   return leafHash(Buffer.from(recordText(checkpoint)));
 }
 
-/** The text in the form of c2sp.org/tlog-checkpoint; it is signed as a note. */
+/** Text of a checkpoint in the form of c2sp.org/tlog-checkpoint, to be signed as a note. */
 export function checkpointText(checkpoint: Checkpoint): string {
   return `${checkpoint.origin}\n${checkpoint.number}\n${checkpoint.root.toString('base64')}\n${recordText(checkpoint)}`;
 }

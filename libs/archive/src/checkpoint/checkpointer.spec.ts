@@ -57,7 +57,7 @@ describe('a checkpoint', () => {
     for (let write = 1; isKilled; write += 1) {
       for (const isWritten of [false, true]) {
         const previous = (await lastSegment(store, '01'))!;
-        // Enough for a tile of hashes, which is one of the writes.
+        // Events for a tile of hashes, which is one of the writes.
         await fillPartition(store, { partition: '01', toSeq: previous.toSeq + 256, size: 256, previous });
         const count = { left: write };
         const dying = new Checkpointer({
@@ -123,7 +123,7 @@ describe('the signing key', () => {
   });
 });
 
-/** Fails when no write is left, before it or after it. */
+/** Store that fails when no write is left, before or after the write. */
 function killedAt(store: ArchiveStore, count: { left: number }, isWritten: boolean): ArchiveStore {
   return {
     label: store.label,

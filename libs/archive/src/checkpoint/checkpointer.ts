@@ -13,20 +13,18 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 export interface CheckpointerOptions {
   readonly store: ArchiveStore;
   readonly signer: NoteSigner;
-  /** Gets every checkpoint too: a place that the operator of Redis and of the archive cannot write. */
+  /** Second store for every checkpoint, to which the operator of Redis and of the archive has no write access. */
   readonly publishTo?: ArchiveStore | undefined;
   /** Digits alone, such as `07`. */
   readonly partitions: readonly string[];
 }
 
 /**
- * Signs what is sealed. Several may run: a checkpoint's number is taken by the first, and the others go on after it.
+ * Signs sealed segments. Several may run: the first takes the number of a checkpoint, the others continue after it.
  *
- * 1. Read the last checkpoint and verify its signature.
- * 2. Of each partition, read the segments sealed since, and compute the trees from their lines.
- * 3. Write the tiles that became full.
- * 4. Sign the heads with the number that follows, and write the checkpoint.
- * 5. Copy what is missing in the second store.
+ * 1. Read the last checkpoint and verify its signature. 2. Read the segments of each partition sealed since, and compute the
+ * trees from their lines. 3. Write the tiles that became full. 4. Sign the heads with the number that follows, and write the
+ * checkpoint. 5. Copy missing checkpoints to the second store.
  */
 export class Checkpointer {
   private tree: CompactTree | undefined;
@@ -34,9 +32,9 @@ export class Checkpointer {
   constructor(private readonly options: CheckpointerOptions) {}
 
   /**
-   * Undefined when nothing was sealed since the last one, or when another process signed at the same time.
+   * Undefined if nothing was sealed since the last checkpoint, or if another process signed at the same time.
    *
-   * @throws ArchiveCorrupt when the archive is not a continuation of what was signed; then nothing is signed
+   * @throws ArchiveCorrupt if the archive does not continue the last checkpoint; then nothing is signed
    */
   async sign(now: number = Date.now()): Promise<Checkpoint | undefined> {
     const { store, signer } = this.options;
@@ -79,7 +77,7 @@ export class Checkpointer {
     return heads;
   }
 
-  /** The tree of a generation with what was sealed since `signed`, from the lines of its segments. */
+  /** Tree of a generation, extended from `signed` by the lines of the segments sealed since. */
   private async head(partition: string, generation: number, signed: TreeHead | undefined): Promise<TreeHead | undefined> {
     const { store } = this.options;
     const previous = signed && (await this.manifestAt(partition, generation, signed));
@@ -101,7 +99,7 @@ export class Checkpointer {
     return { partition, generation, size: tree.size, root: tree.root() };
   }
 
-  /** The segment with which a signed tree ended. */
+  /** Manifest of the segment with which a signed tree ended. */
   private async manifestAt(partition: string, generation: number, signed: TreeHead): Promise<Manifest> {
     const { store } = this.options;
     const first = await nextSegmentName(store, partition, generation, 0);
@@ -126,7 +124,7 @@ export class Checkpointer {
     const tiles = new HashTiles(store, CHECKPOINT_TREE_PREFIX, checkpointLeaves(store));
     const before = last?.number ?? 0;
     if (this.tree?.size !== before) {
-      // Tiles of the tree of checkpoints are written when the next checkpoint is signed, since its leaves are stored by then.
+      // Writes tiles of the tree of checkpoints before the next checkpoint, when their leaves are stored.
       await tiles.extend(Math.max(0, before - 1), before);
       this.tree = await tiles.compactTree(before);
     } else await tiles.extend(Math.max(0, before - 1), before);

@@ -13,7 +13,7 @@ import { InvalidNote, openNote, splitNote, type NoteVerifier } from './signed-no
 import type { LeafHashes } from '../merkle/tiles.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
-/** Below it are the tiles of the tree of checkpoints. */
+/** Prefix of the tiles of the tree of checkpoints. */
 export const CHECKPOINT_TREE_PREFIX = LOG_PREFIX;
 
 export interface SignedCheckpoint {
@@ -21,7 +21,7 @@ export interface SignedCheckpoint {
   readonly note: string;
 }
 
-/** The number of the last checkpoint; 0 when there is none. */
+/** Number of the last checkpoint; 0 for none. */
 export async function lastCheckpointNumber(store: ArchiveStore): Promise<number> {
   const next = async (from: number): Promise<string | undefined> => {
     const [name] = await store.list(CHECKPOINT_PREFIX, { after: checkpointName(Math.max(0, from - 1)), limit: 1 });
@@ -32,9 +32,9 @@ export async function lastCheckpointNumber(store: ArchiveStore): Promise<number>
 }
 
 /**
- * A checkpoint that one of the keys signed; with `keys` undefined, of any signer.
+ * Reads a checkpoint signed by one of the keys; with `keys` undefined, by any signer.
  *
- * @throws ArchiveCorrupt when it is missing, changed, signed by others or of another number
+ * @throws ArchiveCorrupt if the checkpoint is missing, changed, signed by others or has another number
  */
 export async function readCheckpoint(store: ArchiveStore, number: number, keys?: readonly NoteVerifier[]): Promise<SignedCheckpoint> {
   const name = checkpointName(number);
@@ -59,7 +59,7 @@ export function openCheckpoint(note: string, keys?: readonly NoteVerifier[]): Ch
   return checkpoint;
 }
 
-/** The leaves of the tree of checkpoints. */
+/** Leaves of the tree of checkpoints. */
 export function checkpointLeaves(store: ArchiveStore): LeafHashes {
   return async (from, to) => {
     const leaves: Buffer[] = [];

@@ -6,14 +6,17 @@ import { segmentName } from '../segment/names.js';
 import type { LeafHashes } from '../merkle/tiles.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
-/** The leaf hashes of a generation's events, read from its segments, or of dropped ones from what they left. Keeps those of the segment read last. */
+/**
+ * Leaf hashes of a generation's events, read from its segments, or from the stored hashes of dropped ones. Caches those of the
+ * last segment.
+ */
 export function eventLeaves(store: ArchiveStore, partition: string, generation: number, firstSeq: number): LeafHashes {
-  let kept: { fromSeq: number; toSeq: number; hashes: readonly Buffer[] } = { fromSeq: 1, toSeq: 0, hashes: [] };
+  let cache: { fromSeq: number; toSeq: number; hashes: readonly Buffer[] } = { fromSeq: 1, toSeq: 0, hashes: [] };
   return async (from, to) => {
     const leaves: Buffer[] = [];
-    for (let seq = firstSeq + from; seq < firstSeq + to; seq = kept.toSeq + 1) {
-      if (seq < kept.fromSeq || seq > kept.toSeq) kept = await readLeaves(store, partition, generation, seq);
-      leaves.push(...kept.hashes.slice(seq - kept.fromSeq, firstSeq + to - kept.fromSeq));
+    for (let seq = firstSeq + from; seq < firstSeq + to; seq = cache.toSeq + 1) {
+      if (seq < cache.fromSeq || seq > cache.toSeq) cache = await readLeaves(store, partition, generation, seq);
+      leaves.push(...cache.hashes.slice(seq - cache.fromSeq, firstSeq + to - cache.fromSeq));
     }
     return leaves;
   };

@@ -11,7 +11,7 @@ describe('signed notes', () => {
   });
 
   it('verifies and makes the notes of golang.org/x/mod/sumdb/note', () => {
-    // From its documentation: the keys of PeterNeumann.
+    // Keys of PeterNeumann from the documentation of Go's note package.
     const signer = parseSigningKey('PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz');
     expect(signer.publicKey).toBe('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW');
     const text = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n";

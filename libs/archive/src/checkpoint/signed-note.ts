@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
 
-/** c2sp.org/signed-note: Ed25519. */
+/** Signature type of Ed25519 in c2sp.org/signed-note. */
 const ED25519 = 0x01;
 const SEED_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -9,7 +9,7 @@ const MAX_NOTE_CHARS = 1_000_000;
 /** Signs notes under a name. */
 export interface NoteSigner {
   readonly name: string;
-  /** `<name>+<id>+<key>`, what others verify with. */
+  /** Verification key `<name>+<id>+<key>`. */
   readonly publicKey: string;
   sign(text: string): string;
 }
@@ -25,7 +25,7 @@ export class InvalidNote extends Error {
   override readonly name = 'InvalidNote';
 }
 
-/** A new private key in the form of Go's note package: `PRIVATE+KEY+<name>+<id>+<base64 of 0x01 and the seed>`. */
+/** Generates a private key in the form of Go's note package: `PRIVATE+KEY+<name>+<id>+<base64 of 0x01 and the seed>`. */
 export function generateSigningKey(name: string): string {
   const der = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' });
   const seed = der.subarray(SEED_PREFIX.length);
@@ -33,7 +33,7 @@ export function generateSigningKey(name: string): string {
   return `PRIVATE+KEY+${name}+${id.toString('hex')}+${Buffer.concat([Buffer.from([ED25519]), seed]).toString('base64')}`;
 }
 
-/** @throws InvalidNote for anything but a private key of this form; the message has nothing of the key */
+/** @throws InvalidNote for anything but a private key of this form; the message contains no part of the key */
 export function parseSigningKey(text: string): NoteSigner {
   const [, name = '', idText, keyText = ''] = /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)\s*$/.exec(text) ?? [];
   const bytes = Buffer.from(keyText, 'base64');
@@ -72,9 +72,9 @@ export function parsePublicKey(text: string): NoteVerifier {
 }
 
 /**
- * The text of a note that a known key signed. Signatures of unknown keys are ignored.
+ * Text of a note signed by a known key. Ignores signatures of unknown keys.
  *
- * @throws InvalidNote when no known key signed it, when a signature of a known key is wrong, and for another form
+ * @throws InvalidNote if no known key signed it, a signature of a known key is wrong, or the form is another
  */
 export function openNote(note: string, keys: readonly NoteVerifier[]): string {
   const { text, signatures } = splitNote(note);
@@ -89,7 +89,7 @@ export function openNote(note: string, keys: readonly NoteVerifier[]): string {
   return text;
 }
 
-/** Text and signatures, unverified. @throws InvalidNote */
+/** Splits a note into text and unverified signatures. @throws InvalidNote */
 export function splitNote(note: string): { text: string; signatures: { name: string; bytes: Buffer }[] } {
   const end = note.lastIndexOf('\n\n');
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -102,7 +102,7 @@ export function splitNote(note: string): { text: string; signatures: { name: str
 function parseSignature(line: string): { name: string; bytes: Buffer } {
   const [, name, text = ''] = /^— ([^+\s]+) ([A-Za-z0-9+/]+={0,2})$/.exec(line) ?? [];
   const bytes = Buffer.from(text, 'base64');
-  // Bits of the last letter that carry nothing could be changed without notice.
+  // Canonical base64 only: unused bits of the last letter could be changed without notice.
   if (name === undefined || bytes.length < 5 || bytes.toString('base64') !== text) throw new InvalidNote('has a line that is no signature');
   return { name, bytes };
 }

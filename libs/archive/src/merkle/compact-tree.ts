@@ -1,8 +1,8 @@
 import { emptyRoot, nodeHash } from './hashes.js';
 
 /**
- * A Merkle tree (RFC 6962) of which only the right edge is kept: the roots of the full subtrees whose sizes are the set
- * bits of its size, largest first. Enough to append and to say the root, whatever its size.
+ * Merkle tree (RFC 6962) reduced to its right edge: the roots of the full subtrees whose sizes are the set bits of its size,
+ * largest first. Sufficient to append leaves and to compute the root.
  */
 export class CompactTree {
   private readonly edge: Buffer[];
@@ -18,7 +18,7 @@ export class CompactTree {
     return new CompactTree(0, []);
   }
 
-  /** @throws RangeError when the edge is not that of a tree of this size */
+  /** @throws RangeError if the edge has another length than that of a tree of this size */
   static of(size: number, edge: readonly Buffer[]): CompactTree {
     if (countBits(size) !== edge.length)
       throw new RangeError(`A tree of ${size} leaves has ${countBits(size)} full subtrees, got ${edge.length}.`);

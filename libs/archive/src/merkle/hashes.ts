@@ -9,7 +9,7 @@ export function sha256(...parts: readonly Uint8Array[]): Buffer {
   return hash('sha256', Buffer.concat(parts), 'buffer');
 }
 
-/** RFC 6962, 2.1: a leaf is hashed with 0x00 before it, a node with 0x01, so that neither can pass for the other. */
+/** Leaf hash of RFC 6962, 2.1: leaves are prefixed by 0x00 and nodes by 0x01, so that neither can pass for the other. */
 export function leafHash(data: Uint8Array): Buffer {
   return sha256(LEAF, data);
 }

@@ -54,7 +54,7 @@ describe('proofs agree with the vectors of transparency-dev/merkle', () => {
   );
 });
 
-/** Merkle tree hash as RFC 6962, 2.1 defines it. */
+/** Merkle tree hash by the definition of RFC 6962, 2.1. */
 function definedRoot(leaves: readonly Buffer[]): Buffer {
   if (leaves.length === 0) return emptyRoot();
   const [only] = leaves;

@@ -1,7 +1,7 @@
 import { countBits } from './compact-tree.js';
 import { HASH_BYTES, nodeHash } from './hashes.js';
 
-/** The Merkle tree hash over the leaves `from` to `to`, the last not included (RFC 6962, 2.1). */
+/** Merkle tree hash over the leaves `from` to `to`, the last not included (RFC 6962, 2.1). */
 export type SubtreeRoot = (from: number, to: number) => Promise<Buffer>;
 
 /** Audit path of a leaf (RFC 6962, 2.1.1), from the leaf's sibling up. */
@@ -30,14 +30,14 @@ async function subproof(before: number, from: number, to: number, complete: bool
   return [...(await subproof(before, middle, to, false, root)), await root(from, middle)];
 }
 
-/** The largest power of two below `size`. */
+/** Largest power of two below `size`. */
 export function splitPoint(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
 }
 
-/** RFC 9162, 2.1.3.2. */
+/** Verifies an inclusion proof (RFC 9162, 2.1.3.2). */
 export function verifyInclusion(proof: { index: number; size: number; root: Buffer; leaf: Buffer; path: readonly Buffer[] }): boolean {
   const { index, size } = proof;
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return false;
@@ -56,7 +56,7 @@ export function verifyInclusion(proof: { index: number; size: number; root: Buff
   return last === 0n && hash.equals(proof.root);
 }
 
-/** RFC 9162, 2.1.4.2. Nothing is proven about the empty tree. */
+/** Verifies a consistency proof (RFC 9162, 2.1.4.2). False for the empty tree, about which nothing can be proven. */
 export function verifyConsistency(proof: {
   before: number;
   size: number;

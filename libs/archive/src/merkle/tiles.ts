@@ -10,10 +10,10 @@ const TILE_HEIGHT = 8;
 export const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 const CACHED_TILES = 256;
 
-/** The hashes of the leaves `from` to `to`, the last not included. */
+/** Hashes of the leaves `from` to `to`, the last not included. */
 export type LeafHashes = (from: number, to: number) => Promise<readonly Buffer[]>;
 
-/** The name of a full tile below a log's prefix (c2sp.org/tlog-tiles): `tile/0/x001/x234/067`. */
+/** Name of a full tile below a log's prefix (c2sp.org/tlog-tiles): `tile/0/x001/x234/067`. */
 export function tileName(prefix: string, level: number, index: number): string {
   const parts: string[] = [];
   for (let rest = index; parts.length === 0 || rest > 0; rest = Math.floor(rest / 1000))
@@ -21,14 +21,14 @@ export function tileName(prefix: string, level: number, index: number): string {
   return `${prefix}tile/${level}/${parts.map((part, place) => (place < parts.length - 1 ? `x${part}` : part)).join('/')}`;
 }
 
-/** How many leaves a full tile of a level spans. */
+/** Number of leaves under a full tile of a level. */
 export function tileSpan(level: number): number {
   return TILE_WIDTH ** (level + 1);
 }
 
 /**
- * The hashes of a growing Merkle tree, kept as full tiles. The leaves right of the last full tile, at most 255, come from
- * the records themselves, so no partial tiles are stored.
+ * Hashes of a growing Merkle tree, stored as full tiles. The leaves right of the last full tile, at most 255, are read from the
+ * records themselves, so no partial tiles are stored.
  */
 export class HashTiles {
   private readonly tiles = new LRUCache<string, Buffer>({ max: CACHED_TILES });
@@ -39,7 +39,7 @@ export class HashTiles {
     private readonly leaves: LeafHashes,
   ) {}
 
-  /** Writes the tiles that are full at `size`, and were not at `before`. Repeating it does no harm. */
+  /** Writes the tiles that became full between `before` and `size`. Safe to repeat. */
   async extend(before: number, size: number): Promise<void> {
     for (let level = 0; tileSpan(level) <= size; level++) {
       const end = Math.floor(size / tileSpan(level));
@@ -47,7 +47,7 @@ export class HashTiles {
     }
   }
 
-  /** Answers for a tree of `size` leaves, whose full tiles were written. */
+  /** Roots of subtrees of a tree of `size` leaves, whose full tiles were written. */
   rootsAt(size: number): SubtreeRoot {
     const root = async (from: number, to: number): Promise<Buffer> => {
       if (to - from > 1 && this.inTile(from, to, size)) return this.tileRoot(from, to);
@@ -58,7 +58,7 @@ export class HashTiles {
     return root;
   }
 
-  /** The tree of `size` leaves, ready to append to. */
+  /** Tree of `size` leaves, ready to append to. */
   async compactTree(size: number): Promise<CompactTree> {
     const root = this.rootsAt(size);
     const edge: Buffer[] = [];
@@ -107,7 +107,7 @@ export class HashTiles {
   private async leaf(index: number, size: number): Promise<Buffer> {
     if ((Math.floor(index / TILE_WIDTH) + 1) * TILE_WIDTH <= size) return this.tileRoot(index, index + 1);
     const [hash] = await this.leaves(index, index + 1);
-    if (hash === undefined) throw new RangeError(`Leaf ${index} is not there.`);
+    if (hash === undefined) throw new RangeError(`Leaf ${index} is missing.`);
     return hash;
   }
 
@@ -123,12 +123,12 @@ export class HashTiles {
   }
 }
 
-/** Gathers leaves and gives each tile when it is full, from level 0 up. */
+/** Gathers leaves and returns each full tile, from level 0 up. */
 export class TileGatherer {
   private readonly levels: Buffer[][] = [];
   private readonly counts: number[] = [];
 
-  /** The tiles that this leaf fills. */
+  /** Appends a leaf and returns the tiles that it fills. */
   append(leaf: Buffer): { level: number; index: number; bytes: Buffer }[] {
     const full: { level: number; index: number; bytes: Buffer }[] = [];
     let hash = leaf;
@@ -154,7 +154,7 @@ function rootOfHashes(hashes: readonly Buffer[]): Buffer {
   return tree.root();
 }
 
-/** A subtree of 256 leaves is one hash of level 1, which is above the tile of its leaves. */
+/** Level of the hash of a subtree: one of 256 leaves is a hash of level 1. */
 function levelOf(width: number): number {
   return Math.floor(Math.log2(width) / TILE_HEIGHT);
 }

@@ -10,15 +10,15 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 export interface DropSignerOptions {
   readonly store: ArchiveStore;
   readonly signer: NoteSigner;
-  /** Gets every statement too, before anything is deleted. */
+  /** Second store for every statement, written before any deletion. */
   readonly publishTo?: ArchiveStore | undefined;
 }
 
-/** Signs what is dropped: without a statement, a missing segment is a fault. */
+/** Signs statements about dropped segments, without which a missing segment is a fault. */
 export class DropSigner {
   constructor(private readonly options: DropSignerOptions) {}
 
-  /** The trees of the last checkpoint: what it does not cover must not be dropped. */
+  /** Trees of the last checkpoint; segments outside of it must not be dropped. */
   async signedHeads(): Promise<readonly TreeHead[]> {
     const { store, signer } = this.options;
     const number = await lastCheckpointNumber(store);
@@ -26,10 +26,10 @@ export class DropSigner {
   }
 
   /**
-   * Says that the segments from `fromSeq` to the end of `last` are dropped, to be called before they are. Repeating it keeps
-   * the first statement.
+   * Signs that the segments from `fromSeq` to the end of `last` are dropped; called before the deletion. A repeat keeps the
+   * first statement.
    *
-   * @throws ArchiveCorrupt when the name holds anything but a statement of this signer
+   * @throws ArchiveCorrupt if the name has anything but a statement of this signer
    */
   async sign(fromSeq: number, last: Manifest, rules: readonly DropRule[], time: number): Promise<void> {
     const { store, signer } = this.options;

@@ -2,16 +2,16 @@ import { InvalidNote, openNote, type NoteVerifier } from '../checkpoint/signed-n
 import { LOG_PREFIX } from '../checkpoint/checkpoint.js';
 import { numberText } from '../segment/names.js';
 
-/** How long the calls of a tenant are kept. */
+/** Retention of the calls of a tenant. */
 export interface DropRule {
-  /** Empty: of events that belong to no tenant. */
+  /** Tenant; empty for events without one. */
   readonly tenantId: string;
   readonly days: number;
 }
 
-/** That the segments of a generation from `fromSeq` to `toSeq` were dropped, since the days of all tenants in them were over. */
+/** Statement that the segments of a generation from `fromSeq` to `toSeq` were dropped, after the days of all tenants in them. */
 export interface DropStatement {
-  /** Names the archive; the name of the key. */
+  /** Name of the archive and of the key. */
   readonly origin: string;
   readonly partition: string;
   readonly generation: number;
@@ -21,7 +21,7 @@ export interface DropStatement {
   readonly root: Buffer;
   /** Milliseconds since 1970, by the clock of the signer. */
   readonly time: number;
-  /** Of every tenant with events in the range, ascending. */
+  /** Rules of every tenant with events in the range, ascending. */
   readonly rules: readonly DropRule[];
 }
 
@@ -38,13 +38,13 @@ export function dropName({ partition, generation, toSeq }: Pick<DropStatement, '
   return `${dropsPrefix(partition, generation)}${numberText(toSeq)}`;
 }
 
-/** What a name says; undefined for a name that no statement has. */
+/** Parts of the name of a statement; undefined for any other name. */
 export function parseDropName(name: string): { partition: string; generation: number; toSeq: number } | undefined {
   const [, partition, generation, seq] = /^log\/dropped\/p(\d{2,3})\/g([1-9]\d{0,8})\/(\d{16})$/.exec(name) ?? [];
   return partition === undefined ? undefined : { partition, generation: Number(generation), toSeq: Number(seq) };
 }
 
-/** It is signed as a note (c2sp.org/signed-note). */
+/** Text of a statement, to be signed as a note (c2sp.org/signed-note). */
 export function dropText({ origin, partition, generation, fromSeq, toSeq, root, time, rules }: DropStatement): string {
   const lines = rules.map(({ tenantId, days }) => `tenant ${tenantId === '' ? NO_TENANT : tenantId} ${days}\n`);
   return (
@@ -54,7 +54,7 @@ export function dropText({ origin, partition, generation, fromSeq, toSeq, root, 
 }
 
 /**
- * A statement that one of the keys signed.
+ * Opens a statement signed by one of the keys.
  *
  * @throws InvalidNote for any text that `dropText` does not make, and for another signer
  */

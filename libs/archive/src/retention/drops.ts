@@ -6,9 +6,9 @@ import { DROP_PREFIX, dropName, dropsPrefix, openDrop, parseDropName, type DropS
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
 /**
- * The statement of this name.
+ * Reads the statement of this name.
  *
- * @throws ArchiveCorrupt when it is missing, changed, signed by others or of other segments
+ * @throws ArchiveCorrupt if it is missing, changed, signed by others or about other segments
  */
 export async function readDrop(
   store: ArchiveStore,
@@ -27,7 +27,7 @@ export async function readDrop(
   }
 }
 
-/** The last event of a generation that a statement says was dropped; 0 for none. Signatures are not checked: the files decide. */
+/** Last event of a generation in a statement of a drop; 0 for none. Does not check signatures: the files decide. */
 export async function droppedTo(store: ArchiveStore, partition: string, generation: number): Promise<number> {
   const next = async (from: number): Promise<string | undefined> => {
     const after = dropName({ partition, generation, toSeq: Math.max(0, from - 1) });
@@ -38,8 +38,8 @@ export async function droppedTo(store: ArchiveStore, partition: string, generati
 }
 
 /**
- * Events of a partition up to this one were dropped by retention; 0 for none. Drops begin with the oldest generation, so the
- * newest one with a statement decides, up to where a later one replaces it. One list request where nothing was dropped.
+ * Last event of a partition that retention has dropped; 0 for none. Drops begin with the oldest generation, so the newest one
+ * with a statement decides, up to where a later one replaces it. Needs one list request if nothing was dropped.
  */
 export async function droppedSeq(store: ArchiveStore, partition: string): Promise<number> {
   const [any] = await store.list(`${DROP_PREFIX}p${partition}/`, { limit: 1 });

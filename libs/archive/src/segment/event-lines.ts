@@ -1,7 +1,7 @@
 import { ArchiveCorrupt } from '../archive-errors.js';
 import type { Manifest } from './manifest.js';
 
-/** One event of the log. */
+/** Event of the log. */
 export interface SealedEvent {
   readonly seq: number;
   /** Milliseconds since 1970, as in the envelope. */
@@ -10,7 +10,7 @@ export interface SealedEvent {
   readonly json: string;
 }
 
-/** Where an event belongs, which its envelope has to say too. */
+/** Place of an event, which its envelope must contain, too. */
 export interface EventPlace {
   readonly partition: string;
   readonly epoch: number;
@@ -19,23 +19,23 @@ export interface EventPlace {
 const NEWLINE = 0x0a;
 
 /**
- * The line of an event: the text of its envelope as the log gives it to readers, in UTF-8. It is not put into another order:
- * the End of a call proves the texts of its updates.
+ * Line of an event: the text of its envelope for readers, in UTF-8. Members are not reordered, since the End of a call proves
+ * the texts of its updates.
  *
- * @throws RangeError when the envelope is of another event
+ * @throws RangeError if the envelope is of another event
  */
 export function toLine(event: SealedEvent, place: EventPlace): Buffer {
   const envelope: unknown = JSON.parse(event.json);
   const fault = placeFault(envelope, event.seq, place) ?? (timeOf(envelope) === event.time ? undefined : `has the time ${event.time}`);
   if (fault !== undefined) throw new RangeError(`Event ${event.seq} of partition ${place.partition} ${fault}: ${event.json.slice(0, 200)}`);
-  // A line break in JSON is white space: inside of strings it is escaped.
+  // Line breaks in JSON are white space: inside of strings they are escaped.
   return Buffer.from(event.json.replaceAll('\n', ' '));
 }
 
 /**
- * The events of a segment's text.
+ * Parses the text of a segment.
  *
- * @throws ArchiveCorrupt for a line that is not the event that the manifest has there
+ * @throws ArchiveCorrupt for a line that does not match its place in the manifest
  */
 export function parseLines(text: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
   const { name } = manifest.file;
@@ -79,7 +79,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The lines of a text; the last one is what follows the last end of line. */
+/** Lines of a text; the last one is the text after the last line feed. */
 export function splitLines(text: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let start = 0;

@@ -7,15 +7,15 @@ import { foldLeaves } from './segment-hashes.js';
 import type { Manifest } from './manifest.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
-/** Stores the leaf hashes of a segment: with its manifest they are all that the chain and the trees need of it. Safe to repeat. */
+/** Stores the leaf hashes of a segment, which suffice, with its manifest, for the chain and the trees. Safe to repeat. */
 export async function keepLeaves(store: ArchiveStore, manifest: Manifest): Promise<void> {
   await storeVerified(store, leavesName(manifest), Buffer.concat([...(await leavesOf(store, manifest))]));
 }
 
 /**
- * The leaf hashes that a dropped segment left, after they were verified.
+ * Verified leaf hashes of a dropped segment.
  *
- * @throws ArchiveCorrupt when they are missing, or not those of the segment
+ * @throws ArchiveCorrupt if they are missing, or those of another segment
  */
 export async function keptLeaves(store: ArchiveStore, manifest: Manifest): Promise<readonly Buffer[]> {
   const name = leavesName(manifest);
@@ -30,7 +30,7 @@ export async function keptLeaves(store: ArchiveStore, manifest: Manifest): Promi
   return leaves;
 }
 
-/** The leaf hashes of a segment, dropped or not. @throws ArchiveCorrupt */
+/** Leaf hashes of a segment, dropped or not. @throws ArchiveCorrupt */
 export async function leavesOf(store: ArchiveStore, manifest: Manifest): Promise<readonly Buffer[]> {
   const file = await store.get(manifest.file.name);
   if (file !== undefined) return readLines(file, manifest).lines.map(leafHash);

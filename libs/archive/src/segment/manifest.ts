@@ -9,14 +9,14 @@ const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const positive = count.min(1);
 
 /**
- * What is known of a segment without reading its events. Hashes are lower-case hexadecimal SHA-256, times are milliseconds
- * since 1970. A segment exists when its manifest does.
+ * Facts of a segment without its events. Hashes are lower-case hexadecimal SHA-256, times are milliseconds since 1970. A
+ * segment exists if its manifest does.
  */
 export const MANIFEST = z.strictObject({
   version: z.literal(1),
   /** Digits alone, such as `07`. */
   partition: z.string().regex(/^\d{2,3}$/),
-  /** Rises when Redis lost events that were sealed already; the new generation then replaces them. */
+  /** Generation; rises after Redis lost sealed events, which the new generation replaces. */
   generation: positive,
   epoch: positive,
   fromSeq: positive,
@@ -24,13 +24,13 @@ export const MANIFEST = z.strictObject({
   count: positive,
   firstTime: count,
   lastTime: count,
-  /** The chain before and after this segment: chain = SHA-256(chain before || leaf) for each event. */
+  /** Chain before and after this segment: chain = SHA-256(chain before || leaf) for each event. */
   prevChain: hash,
   chain: hash,
-  /** RFC 6962 root over the leaves of this segment alone. */
+  /** Root over the leaves of this segment alone (RFC 6962). */
   merkleRoot: hash,
   file: z.strictObject({ name: z.string(), bytes: positive, sha256: hash }),
-  /** The tree over all events of the generation up to this segment's end; its first leaf is the event `firstSeq`. */
+  /** Tree over all events of the generation up to the end of this segment; its first leaf is the event `firstSeq`. */
   tree: z.strictObject({ firstSeq: positive, size: positive, root: hash, edge: z.array(hash) }),
 });
 
@@ -40,7 +40,7 @@ export function manifestBytes(manifest: Manifest): Buffer {
   return Buffer.from(`${canonicalize(manifest)}\n`);
 }
 
-/** The tree that ends with a segment, ready to append to. */
+/** Tree that ends with a segment, ready to append to. */
 export function treeOf({ tree }: Manifest): CompactTree {
   return CompactTree.of(
     tree.size,

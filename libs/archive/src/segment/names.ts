@@ -1,4 +1,4 @@
-/** Sequence numbers in names have as many digits as the largest safe integer, so that names sort as numbers do. */
+/** Digits of sequence numbers in names: those of the largest safe integer, so that names sort like numbers. */
 const DIGITS = 16;
 
 export function segmentsPrefix(partition: string, generation?: number): string {
@@ -11,12 +11,12 @@ export function segmentName(segment: { partition: string; generation: number; to
   return `${segmentsPrefix(segment.partition, segment.generation)}${numberText(segment.toSeq)}${suffix}`;
 }
 
-/** The leaf hashes of a segment whose events were dropped: `log/p07/g1/leaves/0000000000004096`. */
+/** Name of the leaf hashes of a dropped segment: `log/p07/g1/leaves/0000000000004096`. */
 export function leavesName({ partition, generation, toSeq }: { partition: string; generation: number; toSeq: number }): string {
   return `log/p${partition}/g${generation}/leaves/${numberText(toSeq)}`;
 }
 
-/** What a name says; undefined for a name that no segment has. */
+/** Parts of the name of a segment; undefined for any other name. */
 export function parseSegmentName(
   name: string,
 ): { partition: string; generation: number; toSeq: number; kind: 'file' | 'manifest' } | undefined {

@@ -1,13 +1,13 @@
 import { parseSegmentName, segmentName, segmentsPrefix } from './names.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
-/** Sorts after every name below the same folder. */
+/** Text that sorts after every name below the same folder. */
 const END = '~';
 
-/** A file and its manifest, and a few files whose manifest was never written. */
+/** Names in one read: a file and its manifest, and a few files without a manifest. */
 const NEXT_NAMES = 8;
 
-/** The generations of a partition, ascending. */
+/** Generations of a partition, ascending. */
 export async function generationsOf(store: ArchiveStore, partition: string): Promise<number[]> {
   const prefix = segmentsPrefix(partition);
   const generations: number[] = [];
@@ -22,7 +22,7 @@ export async function generationsOf(store: ArchiveStore, partition: string): Pro
   }
 }
 
-/** The name of the first manifest whose segment ends at `seq` or later. */
+/** Name of the first manifest whose segment ends at `seq` or later. */
 export async function nextSegmentName(
   store: ArchiveStore,
   partition: string,
@@ -38,7 +38,7 @@ export async function nextSegmentName(
   }
 }
 
-/** Names can only be listed upwards: looks for the end with steps that double, then halve. */
+/** Finds the last name by steps that double, then halve, since names can only be listed upwards. */
 export async function lastSegmentName(store: ArchiveStore, partition: string, generation: number): Promise<string | undefined> {
   return lastName(
     (seq) => nextSegmentName(store, partition, generation, seq),
@@ -46,7 +46,7 @@ export async function lastSegmentName(store: ArchiveStore, partition: string, ge
   );
 }
 
-/** The last of numbered names, of which `next` finds the first at a number or later. */
+/** Last of numbered names; `next` finds the first name at a number or later. */
 export async function lastName(
   next: (from: number) => Promise<string | undefined>,
   numberOf: (name: string) => number,

@@ -7,10 +7,10 @@ import { segmentName } from './names.js';
 import { FIRST_CHAIN, foldLines } from './segment-hashes.js';
 import { treeOf, type Manifest } from './manifest.js';
 
-/** A segment is closed at the first of these. */
+/** Limits of a segment, which is closed at the first of them. */
 export const SEGMENT_LIMITS = { events: 4_096, bytes: 32 * 1_048_576 } as const;
 
-/** One transition may take the last events of a segment above its limit of bytes. */
+/** Largest text: the events of one transition may exceed the limit of a segment. */
 const MAX_TEXT_BYTES = 2 * SEGMENT_LIMITS.bytes;
 
 export interface SealedSegment {
@@ -18,7 +18,7 @@ export interface SealedSegment {
   readonly manifestName: string;
   readonly file: Buffer;
   readonly fileName: string;
-  /** What `file` is compressed from. */
+  /** Uncompressed text of `file`. */
   readonly text: Buffer;
 }
 
@@ -27,17 +27,16 @@ export interface SegmentInput {
   readonly partition: string;
   readonly generation: number;
   readonly epoch: number;
-  /** The segment before this one; undefined for the first of a partition. For the first of a later generation: the last of the one before. */
+  /** Previous segment; undefined for the first of a partition. For the first of a later generation: the last of the previous one. */
   readonly previous: Manifest | undefined;
-  /** At least one, at most `SEGMENT_LIMITS`, in order and without a hole. */
+  /** Events, at least one, at most `SEGMENT_LIMITS`, in order and without a gap. */
   readonly events: readonly SealedEvent[];
 }
 
 /**
- * Makes a segment: the file with one event a line (JSON, gzip) and its manifest. The same input gives the same
- * bytes.
+ * Makes a segment: the file with one event a line (JSON, gzip) and its manifest. Deterministic: equal input gives equal bytes.
  *
- * @throws RangeError for events that do not follow each other or `previous`, that are of another place, or too many
+ * @throws RangeError for events that do not follow each other or `previous`, have another place, or are too many
  */
 export function sealSegment(input: SegmentInput): SealedSegment {
   checkOrder(input);
@@ -69,20 +68,20 @@ export function sealSegment(input: SegmentInput): SealedSegment {
 }
 
 /**
- * The events of a segment, after everything that the manifest says of them was verified.
+ * Events of a segment, verified against the manifest.
  *
- * @throws ArchiveCorrupt with the file, the line where the fault is in one, and what is wrong
+ * @throws ArchiveCorrupt with the file, the line, if any, and the fault
  */
 export function readSegment(file: Buffer, manifest: Manifest): SealedEvent[] {
   return readLines(file, manifest).events;
 }
 
-/** The same, with the lines as they are hashed. */
+/** Verified events of a segment, with their lines as hashed. */
 export function readLines(file: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
   return verifyText(readText(file, manifest), manifest);
 }
 
-/** The text of a segment, after the digest of its file was verified. @throws ArchiveCorrupt */
+/** Text of a segment, after a check of the digest of its file. @throws ArchiveCorrupt */
 export function readText(file: Buffer, manifest: Manifest): Buffer {
   const { name, bytes, sha256: expected } = manifest.file;
   if (file.length !== bytes) throw new ArchiveCorrupt(name, `has ${file.length} bytes, its manifest says ${bytes}`);
@@ -91,7 +90,7 @@ export function readText(file: Buffer, manifest: Manifest): Buffer {
   return decompress(name, file);
 }
 
-/** The text of a segment against its manifest; says nothing of the compressed file. @throws ArchiveCorrupt */
+/** Verifies the text of a segment against its manifest, without the compressed file. @throws ArchiveCorrupt */
 export function verifyText(text: Buffer, manifest: Manifest): { events: SealedEvent[]; lines: Buffer[] } {
   const parsed = parseLines(text, manifest);
   const found = foldLines(parsed.lines, manifest.prevChain);
@@ -102,7 +101,7 @@ export function verifyText(text: Buffer, manifest: Manifest): { events: SealedEv
   return parsed;
 }
 
-/** @throws ArchiveCorrupt when it is not gzip, or larger than any segment */
+/** @throws ArchiveCorrupt if the file is not gzip, or larger than any segment */
 export function decompress(name: string, file: Buffer): Buffer {
   try {
     return gunzipSync(file, { maxOutputLength: MAX_TEXT_BYTES });
@@ -125,7 +124,7 @@ function checkOrder({ generation, epoch, previous, events }: SegmentInput): void
   const next = previous.toSeq + 1;
   if (previous.generation === generation ? first !== next : first > next || previous.generation > generation)
     throw new RangeError(`Expected event ${next} of generation ${previous.generation}, got event ${first} of generation ${generation}.`);
-  // A Redis that lost everything counts its epochs from 1 again.
+  // Epochs may fall in a new generation: a Redis that lost everything begins at 1 again.
   if (previous.generation === generation && epoch < previous.epoch)
     throw new RangeError(`Expected epoch ${previous.epoch} or a later one, got ${epoch}.`);
 }

@@ -8,13 +8,12 @@ import type { SealedEvent } from './event-lines.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 
 /**
- * Writes file then manifest, reads both back and verifies them. Returns the manifest as it is stored, only when both are
- * right. Repeating it after a crash does no harm.
+ * Writes file and manifest, reads both back and verifies them. Returns the stored manifest. Safe to repeat after a crash.
  *
- * A file of the same events that another compressor made is kept, and the manifest describes that file.
+ * An existing file of the same events by another compressor stays, and the manifest describes that file.
  *
- * @throws ArchiveConflict when the names hold other events
- * @throws ArchiveCorrupt when the store does not give back what was written
+ * @throws ArchiveConflict if the names have other events
+ * @throws ArchiveCorrupt if the store returns other bytes than written
  */
 export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): Promise<Manifest> {
   await store.put(sealed.fileName, sealed.file);
@@ -29,8 +28,8 @@ export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): 
 }
 
 /**
- * The segment that holds `seq`, or the first after it; undefined when there is none. Of several generations the newest
- * that has the number. Two list requests at the same time while there is one generation.
+ * Finds the segment with `seq`, or the first after it; undefined for none. Of several generations the newest with the number
+ * decides. Needs two concurrent list requests while there is one generation.
  */
 export async function findSegment(store: ArchiveStore, partition: string, seq: number): Promise<Manifest | undefined> {
   const [generations, first] = await Promise.all([generationsOf(store, partition), findInGeneration(store, partition, 1, seq)]);
@@ -44,7 +43,7 @@ export async function findSegment(store: ArchiveStore, partition: string, seq: n
   return found.toSorted((a, b) => a.fromSeq - b.fromSeq || b.generation - a.generation)[0];
 }
 
-/** The segment that the next one follows: the last of the newest generation. */
+/** Last segment of the newest generation, which the next one continues. */
 export async function lastSegment(store: ArchiveStore, partition: string): Promise<Manifest | undefined> {
   for (const generation of (await generationsOf(store, partition)).toReversed()) {
     const name = await lastSegmentName(store, partition, generation);
@@ -53,15 +52,15 @@ export async function lastSegment(store: ArchiveStore, partition: string): Promi
   return undefined;
 }
 
-/** The verified events of a segment. @throws ArchiveCorrupt, also when its file is missing */
+/** Verified events of a segment. @throws ArchiveCorrupt, also for a missing file */
 export async function loadSegment(store: ArchiveStore, manifest: Manifest): Promise<{ events: SealedEvent[]; lines: Buffer[] }> {
   return readLines(await read(store, manifest.file.name), manifest);
 }
 
 /**
- * The lines of a segment that was verified when it was sealed: the digest of its file shows that it is still the same.
+ * Lines of a segment, checked only by the digest of its file: the events were verified on sealing.
  *
- * @throws ArchiveCorrupt, also when its file is missing
+ * @throws ArchiveCorrupt, also for a missing file
  */
 export async function loadLines(store: ArchiveStore, manifest: Manifest): Promise<Buffer[]> {
   return splitLines(readText(await read(store, manifest.file.name), manifest)).slice(0, -1);
@@ -71,7 +70,7 @@ export async function readManifest(store: ArchiveStore, name: string): Promise<M
   return parseManifest(name, await read(store, name));
 }
 
-/** The segment of one generation that holds `seq`, or the first after it. */
+/** Segment of one generation with `seq`, or the first after it. */
 export async function findInGeneration(
   store: ArchiveStore,
   partition: string,
@@ -82,7 +81,7 @@ export async function findInGeneration(
   return name === undefined ? undefined : readManifest(store, name);
 }
 
-/** The text is the one that was hashed, so it need not be hashed again. */
+/** Compares with the hashed text, which saves another hash. */
 function checkText(file: Buffer, { fileName, text }: SealedSegment): void {
   if (!textOf(file, fileName).equals(text)) throw new ArchiveConflict(fileName, 'holds other events than those to be sealed');
 }
@@ -96,7 +95,7 @@ function textOf(file: Buffer, name: string): Buffer {
   }
 }
 
-/** The manifest for a file that another compressor made. */
+/** Manifest for a file of another compressor. */
 function describe(file: Buffer, { fileName: name, manifest }: SealedSegment): Manifest {
   return { ...manifest, file: { name, bytes: file.length, sha256: sha256(file).toString('hex') } };
 }

@@ -1,18 +1,18 @@
-/** Where an archive is kept: named values that are written once. Names are relative paths, such as `segments/p07/g1/x.json`. */
+/** Store of an archive: named values that are written once. Names are relative paths, such as `segments/p07/g1/x.json`. */
 export interface ArchiveStore {
-  /** Create-only: an existing name keeps its content. When this returns, the value survives a power loss. */
+  /** Create-only: an existing name keeps its content. On return the value survives a power loss. */
   put(name: string, bytes: Uint8Array): Promise<'created' | 'exists'>;
-  /** Undefined when there is none. @throws ArchiveCorrupt above `MAX_VALUE_BYTES` */
+  /** Undefined for an unknown name. @throws ArchiveCorrupt above `MAX_VALUE_BYTES` */
   get(name: string): Promise<Buffer | undefined>;
   /** Names under `prefix` in ascending order, after the name `after`, at most `limit` (default 1,000). */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<string[]>;
-  /** Nothing happens when there is none. */
+  /** No effect for an unknown name. */
   delete(name: string): Promise<void>;
-  /** For messages, without secrets. */
+  /** Text for messages, without secrets. */
   readonly label: string;
 }
 
-/** More than any value that is written; keeps a hostile archive from filling the memory of its reader. */
+/** Limit above any written value; prevents a hostile archive from filling the memory of its reader. */
 export const MAX_VALUE_BYTES = 128 * 1_048_576;
 
 export const MAX_LISTED = 1_000;

@@ -5,16 +5,15 @@ import { dirname, join, relative } from 'node:path';
 import { ArchiveCorrupt, ArchiveUnusable } from '../archive-errors.js';
 import { checkName, MAX_LISTED, MAX_VALUE_BYTES, type ArchiveStore } from './archive-store.port.js';
 
-/** Files that are being written. Not listed, since names of values have no leading dot. */
+/** Folder of unfinished files. Not listed, since names of values have no leading dot. */
 const TEMPORARY = '.tmp';
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * An archive in a folder. A value is written to a temporary file, flushed, and linked to its name, which fails when the
- * name exists. Killed at any point, it leaves the whole value, or nothing but a temporary file.
+ * Archive in a folder. A value is written to a temporary file, flushed, and linked to its name, which fails for an existing
+ * name. A kill at any point leaves the whole value, or only a temporary file.
  *
- * A folder that this process has seen and that is gone, such as a volume that is not mounted, is an error: it must not look like
- * an archive without values, nor be made again.
+ * A vanished folder, such as an unmounted volume, is an error: it must neither look like an empty archive nor be created again.
  */
 export class FileStore implements ArchiveStore {
   readonly label: string;
@@ -82,7 +81,7 @@ export class FileStore implements ArchiveStore {
     }
   }
 
-  /** @throws ArchiveUnusable when the whole archive is gone */
+  /** @throws ArchiveUnusable if the whole archive has vanished */
   private async noValue(): Promise<undefined> {
     const isThere = (await stat(join(this.folder, TEMPORARY)).catch(absent)) !== undefined;
     if (this.seen && !isThere) throw new ArchiveUnusable(`The folder ${this.folder} of the archive is gone. Is its volume mounted?`);
@@ -97,13 +96,13 @@ export class FileStore implements ArchiveStore {
     );
   }
 
-  /** The next value tries again. */
+  /** Resets the preparation, so that the next value retries it. */
   private notPrepared(error: unknown): never {
     this.prepared = undefined;
     throw error;
   }
 
-  /** Makes the folder and removes what a killed process left. */
+  /** Creates the folder and removes files of killed processes. */
   private async prepare(): Promise<void> {
     await this.noValue();
     const temporary = join(this.folder, TEMPORARY);
@@ -135,7 +134,7 @@ async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The folder is flushed also when the name exists: the process that made it may have been killed before that. */
+/** Links the file to its name. Flushes the folder even for an existing name, whose process may have been killed before its flush. */
 async function linkOnce(temporary: string, path: string): Promise<'created' | 'exists'> {
   const result = await link(temporary, path).then(
     () => 'created' as const,
@@ -153,7 +152,7 @@ async function linkOnce(temporary: string, path: string): Promise<'created' | 'e
   return result;
 }
 
-/** Makes a folder and those above it, and flushes each that got a new entry. */
+/** Creates a folder and its parents, and flushes each that got a new entry. */
 async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -165,7 +164,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Not `root` itself. Each folder that got a new entry is flushed. */
+/** Creates the folders below `root`, not `root` itself, and flushes each that got a new entry. */
 async function makeFoldersBelow(root: string, path: string): Promise<void> {
   let folder = root;
   for (const name of relative(root, path)

@@ -1,6 +1,6 @@
 import { MAX_LISTED, type ArchiveStore } from './archive-store.port.js';
 
-/** All names under a prefix in ascending order, read in pages. */
+/** Lists all names under a prefix in ascending order, in pages. */
 export async function* listAll(store: ArchiveStore, prefix: string): AsyncGenerator<string> {
   for (let after = ''; ;) {
     const page = await store.list(prefix, { after, limit: MAX_LISTED });

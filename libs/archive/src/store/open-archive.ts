@@ -5,10 +5,10 @@ import { FileStore } from './file.store.js';
 import type { ArchiveStore } from './archive-store.port.js';
 
 /**
- * Opens the archive at an address: `file:///folder`, `file:relative/folder` or `s3://bucket/prefix`. For S3, endpoint,
- * region and credentials come from the usual AWS variables. `readOnly` writes nothing, also no check of the store.
+ * Opens the archive at an address: `file:///folder`, `file:relative/folder` or `s3://bucket/prefix`. For S3, endpoint, region
+ * and credentials come from the usual AWS variables. `readOnly` writes nothing, and skips the check of the store.
  *
- * @throws ArchiveUnusable for another address, and for an S3 store that overwrites what exists
+ * @throws ArchiveUnusable for another address, and for an S3 store that overwrites existing values
  */
 export async function openArchive(url: string, { readOnly = false }: { readOnly?: boolean } = {}): Promise<ArchiveStore> {
   if (url.startsWith('file:')) return new FileStore(folderOf(url));

@@ -1,8 +1,8 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 
 /**
- * A request to S3 that failed. It has no `cause`: the client's own error carries the request with its signature and, for
- * temporary credentials, a token.
+ * Failed request to S3. Has no `cause`: the client's own error contains the request with its signature and, for temporary
+ * credentials, a token.
  */
 export class S3Failure extends Error {
   override readonly name = 'S3Failure';

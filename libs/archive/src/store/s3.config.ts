@@ -1,8 +1,8 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 
 /**
- * The client reads the usual AWS variables and files itself. Stores other than AWS, which are given by an endpoint, have
- * no host name for each bucket, and seldom know regions or checksums in trailers.
+ * Options besides the usual AWS variables and files, which the client reads itself. Other stores, given by an endpoint, have no
+ * host name for each bucket, and rarely support regions or checksums in trailers.
  */
 export function s3Options(env: NodeJS.ProcessEnv = process.env): S3ClientConfig {
   const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];

@@ -12,14 +12,14 @@ import { codeOf, S3Failure, statusOf } from './s3-failure.js';
 import { s3Options } from './s3.config.js';
 import { checkName, MAX_LISTED, MAX_VALUE_BYTES, type ArchiveStore } from './archive-store.port.js';
 
-/** Written once when an archive is opened for writing, and tried again at each start. */
+/** Value written once when an archive is opened for writing, and tried again at each start. */
 const CREATE_ONLY_CHECK = 'create-only-check.txt';
-/** A request with its repetitions and its whole body. A store that hangs must not stop sealing for ever. */
+/** Deadline of a request with its retries and its whole body, so that a hanging store does not block sealing for ever. */
 const DEADLINE_MS = 60_000;
-/** The client repeats requests, but not a body that breaks off. */
+/** Tries of a read: the client retries requests, but not an interrupted body. */
 const READ_ATTEMPTS = 3;
 
-/** An archive in a bucket. Values are created with `If-None-Match: *`. */
+/** Archive in a bucket. Values are created with `If-None-Match: *`. */
 class S3Store implements ArchiveStore {
   readonly label: string;
 
@@ -40,7 +40,7 @@ class S3Store implements ArchiveStore {
       return 'created';
     } catch (error) {
       if (statusOf(error) === 412) return 'exists';
-      // Two writers at once: S3 refuses one of them before it knows which one wins.
+      // S3 may reject one of two concurrent writers before either has succeeded.
       if (statusOf(error) === 409 && (await this.exists(name))) return 'exists';
       if (statusOf(error) === 501) throw this.overwrites();
       throw this.failure(`write ${name}`, error);
@@ -81,7 +81,7 @@ class S3Store implements ArchiveStore {
     }
   }
 
-  /** @throws ArchiveUnusable when a second write of the same name is accepted */
+  /** @throws ArchiveUnusable if a second write of the same name is accepted */
   async checkCreateOnly(): Promise<void> {
     const bytes = Buffer.from('Shows that this store refuses to overwrite (If-None-Match: *). Keep it.\n');
     if ((await this.put(CREATE_ONLY_CHECK, bytes)) === 'exists') return;
@@ -96,7 +96,7 @@ class S3Store implements ArchiveStore {
     return readLimited(name, addAbortSignal(abortSignal, Body as Readable), ContentLength);
   }
 
-  /** @throws ArchiveUnusable for a list that does not rise, which would never end */
+  /** @throws ArchiveUnusable for a list that is not ascending, which would never end */
   private async page(prefix: string, after: string, wanted: number): Promise<{ page: string[]; isLast: boolean }> {
     const request = new ListObjectsV2Command({
       Bucket: this.bucket,
@@ -160,7 +160,7 @@ function parseAddress(url: string): { bucket: string; prefix: string } {
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
-/** A body that ended before its announced length, or was cut. */
+/** Body that ended before its announced length, or was cut. */
 class BrokenBody extends Error {}
 
 async function readLimited(name: string, body: AsyncIterable<Uint8Array>, announced: number | undefined): Promise<Buffer> {

@@ -2,10 +2,10 @@ import { ArchiveConflict } from '../archive-errors.js';
 import type { ArchiveStore } from './archive-store.port.js';
 
 /**
- * Puts a value and reads it back: what is about to leave Redis must be in the archive. Repeating it does no harm.
+ * Puts a value and reads it back, before its original leaves Redis. Safe to repeat.
  *
- * @param isSame whether what an earlier attempt stored is as good; by default only the same bytes are
- * @throws ArchiveConflict when the store does not give back what was written
+ * @param isSame accepts the value of an earlier attempt; default: only equal bytes
+ * @throws ArchiveConflict if the store returns another value
  */
 export async function storeVerified(
   store: ArchiveStore,

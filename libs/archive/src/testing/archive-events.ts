@@ -7,7 +7,7 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 
 const START = Date.UTC(2026, 0, 1);
 
-/** Calls of three events each, which follow each other in a partition. */
+/** Consecutive calls of three events each in a partition. */
 export function sampleEvents(
   partition: string,
   fromSeq: number,
@@ -60,7 +60,7 @@ export async function fillPartition(
   return last;
 }
 
-/** The same segment as another version of the compressor would write it. */
+/** Segment as another version of the compressor would write it. */
 export function compressedOtherwise(sealed: SealedSegment, text: Buffer): Buffer {
   const file = gzipSync(text, { level: 1, strategy: 2 });
   if (file.equals(sealed.file)) throw new Error('Expected other bytes.');

@@ -5,7 +5,7 @@ import { findInGeneration } from '../segment/segments.js';
 import type { SignedArchive } from './signed-archive.js';
 import type { Manifest } from '../segment/manifest.js';
 
-/** Sample events are of this tenant. */
+/** Rules of the tenant of the sample events. */
 const RULES = [{ tenantId: 'default', days: 30 }];
 const DAY_MS = 24 * 3_600_000;
 

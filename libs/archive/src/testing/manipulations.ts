@@ -6,16 +6,16 @@ import { MANIFEST } from '../segment/manifest.js';
 import fc from 'fast-check';
 import { sha256 } from '../merkle/hashes.js';
 
-/** One change of an archive in a folder, which can be taken back. */
+/** Reversible change of an archive in a folder. */
 export interface Manipulation {
   readonly what: string;
-  /** Names of which one has to be in a fault. */
+  /** Names, one of which must be in a fault. */
   readonly names: readonly string[];
   apply(folder: string): Promise<void>;
   undo(folder: string): Promise<void>;
 }
 
-/** Random manipulations of the archive that has these names. */
+/** Random manipulations of the archive with these names. */
 export function manipulations(names: readonly string[]): fc.Arbitrary<Manipulation> {
   const name = fc.constantFrom(...names);
   const segment = fc.constantFrom(...names.filter((found) => found.endsWith('.jsonl.gz')));
@@ -74,7 +74,7 @@ function changeDigit(bytes: Buffer, place: number): Buffer {
 
 type LineChange = 'removed' | 'repeated' | 'swapped' | 'edited';
 
-/** `covered`: the manifest gets the digest of the new file, as an attacker would do who does not compute chains. */
+/** `covered`: the manifest gets the digest of the new file, like by an attacker who does not compute chains. */
 function lineManipulation([file, kind, place, covered]: [string, LineChange, number, boolean]): Manipulation {
   const manifestName = file.replace('.jsonl.gz', '.json');
   let before: { file: Buffer; manifest: Buffer };
@@ -135,7 +135,7 @@ function swap(a: string, b: string): Manipulation {
   return { what: `${a} and ${b} swapped`, names: [a, b], apply: exchange, undo: exchange };
 }
 
-/** Onto a name that exists it replaces what is there. */
+/** Renames a file; replaces an existing one. */
 function renaming(from: string, to: string): Manipulation {
   let [before, replaced]: [Buffer, Buffer | undefined] = [Buffer.alloc(0), undefined];
   return {

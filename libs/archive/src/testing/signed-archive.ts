@@ -12,7 +12,7 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 export interface SignedArchive {
   readonly folder: string;
   readonly store: ArchiveStore;
-  /** Has copies of the checkpoints. */
+  /** Store with copies of the checkpoints. */
   readonly published: ArchiveStore;
   close(): Promise<void>;
   readonly signer: NoteSigner;

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { ArchiveStore } from '#archive';
 
-/** What every archive store does; `open` gives an empty one. */
+/** Behaviour of every archive store; `open` returns an empty one. */
 export function archiveStoreContract(open: () => ArchiveStore): void {
   it('gives back what was put, and undefined for a name that was never put', async () => {
     const store = open();

@@ -1,7 +1,7 @@
-/** Ids of ended calls that are kept to find a second life of one. */
+/** Most ids of ended calls in memory, by which events after an End are found. */
 const REMEMBERED = 250_000;
 
-/** What of an event says where its call is. */
+/** Fields of an event that place it in its call. */
 export interface CallStep {
   readonly seq: number;
   readonly type: string;
@@ -9,16 +9,13 @@ export interface CallStep {
   readonly callver?: number | undefined;
 }
 
-/**
- * Follows the calls of a partition: versions rise by one, and nothing comes after End. Remembers open calls and those
- * that ended lately.
- */
+/** Checks the calls of a partition: versions rise by one, and no event follows End. Remembers open and recently ended calls. */
 export class CallLedger {
   private readonly open = new Map<string, number>();
-  /** With the sequence number of End. */
+  /** Ended calls with the sequence number of End. */
   private readonly ended = new Map<string, number>();
   private ends = 0;
-  /** Events before what was read are unknown, so a call may come without its beginning. */
+  /** True if earlier events are unknown, so that a call may lack its beginning. */
   private gaps = false;
 
   get openCalls(): number {
@@ -29,7 +26,7 @@ export class CallLedger {
     return this.ends;
   }
 
-  /** What is wrong with the next event; undefined when nothing is. */
+  /** Adds an event. Returns its fault; undefined for none. */
   add({ seq, type, subject, callver }: CallStep): string | undefined {
     if (callver === undefined || !type.startsWith('call.')) return undefined;
     if (this.ended.has(subject)) return `is the event ${type} of call ${subject} after its End`;
@@ -41,13 +38,13 @@ export class CallLedger {
     return unknown || callver === expected ? undefined : `has version ${callver} of call ${subject}, expected ${expected}`;
   }
 
-  /** Called when events are missing. */
+  /** Called for missing events. */
   forget(): void {
     this.gaps = true;
     this.open.clear();
   }
 
-  /** Called when the events from `seq` on are replaced, as after a failover. */
+  /** Called if the events from `seq` on are replaced, for example after a failover. */
   replace(seq: number): void {
     for (const [subject, end] of this.ended) {
       if (end >= seq && this.ended.delete(subject)) this.ends -= 1;

@@ -10,7 +10,7 @@ import { HashTiles } from '../merkle/tiles.js';
 import type { ArchiveStore } from '../store/archive-store.port.js';
 import type { FoundEvent } from './verify-report.js';
 
-/** Undefined unless the checkpoint covers all events that were found. */
+/** Builds a proof; undefined unless the checkpoint covers all found events. */
 export async function buildCallProof(
   store: ArchiveStore,
   callId: string,
@@ -29,20 +29,20 @@ export async function buildCallProof(
   return events.length === 0 ? undefined : { version: 1, callId, checkpoint: note, events };
 }
 
-/** What a proof shows. */
+/** Facts that a proof shows. */
 export interface ProvenCall {
   readonly callId: string;
   readonly archive: string;
   readonly signedAt: Date;
   readonly events: readonly { readonly type: string; readonly time: string }[];
-  /** From the first event to End, without a hole. */
+  /** True if all events from the first to End are proven. */
   readonly whole: boolean;
 }
 
 /**
- * Verifies a proof without an archive: the signature of the checkpoint, and that each event is in a tree it signs.
+ * Verifies a proof without an archive: the signature of the checkpoint, and each event's place in a signed tree.
  *
- * @throws InvalidNote with what does not hold
+ * @throws InvalidNote with the failed check
  */
 export function verifyCallProof(text: string, keys: readonly NoteVerifier[]): ProvenCall {
   const proof = parseProof(text);

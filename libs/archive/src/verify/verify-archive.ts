@@ -13,20 +13,20 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 
 export interface VerifyOptions {
   readonly store: ArchiveStore;
-  /** Of the signers to trust. Without any, the key in the archive is used, which proves nothing about who signed. */
+  /** Keys of trusted signers. Default: the key in the archive, which proves nothing about the signer. */
   readonly keys?: readonly NoteVerifier[];
-  /** Where checkpoints were published too. */
+  /** Second store of the checkpoints. */
   readonly published?: ArchiveStore | undefined;
-  /** The call to make a proof of. */
+  /** Call to make a proof of. */
   readonly callId?: string | undefined;
-  /** Called for each fault as it is found. */
+  /** Called for each fault. */
   readonly report: (fault: Fault) => void;
 }
 
 /**
- * Verifies everything in an archive: names, signatures and order of checkpoints, hash chains, Merkle trees, tiles, that
- * no sequence number is missing, that each call has one End, and that dropped segments are covered by signed statements. Memory does not grow with the archive, but for open
- * calls.
+ * Verifies everything in an archive: names, signatures and order of checkpoints, hash chains, Merkle trees, tiles, complete
+ * sequence numbers, one End for each call, and signed statements for dropped segments. Memory grows only with open calls, not
+ * with the archive.
  */
 export async function verifyArchive(options: VerifyOptions): Promise<VerifyReport> {
   const { store, callId } = options;
@@ -72,7 +72,7 @@ const EMPTY_REPORT: VerifyReport = {
   keyFromArchive: false,
 };
 
-/** The keys to trust: those given, else those that the archive itself names. */
+/** Trusted keys: those given, else those in the archive itself. */
 async function verifyKeys(
   store: ArchiveStore,
   given: readonly NoteVerifier[] | undefined,
@@ -101,7 +101,7 @@ async function readKey(store: ArchiveStore, name: string): Promise<NoteVerifier 
   }
 }
 
-/** Every name has to be one that an archive has, and files and manifests come in pairs. Returns the generations of each partition. */
+/** Checks that every name is valid, and files and manifests come in pairs. Returns the generations of each partition. */
 async function verifyNames(store: ArchiveStore, report: VerifyReport, fault: ReportFault): Promise<Map<string, number[]>> {
   const generations = new Map<string, number[]>();
   let lastManifest: string | undefined;

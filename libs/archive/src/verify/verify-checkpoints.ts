@@ -28,8 +28,8 @@ interface Options {
 }
 
 /**
- * Checks the checkpoints in order: numbers without a hole, signatures, that each continues the one before, that the trees
- * it signs are those of the segments, and that the published copies are equal. Returns the last one that holds.
+ * Checks the checkpoints in order: numbers without a gap, signatures, consistency with the previous one, signed trees against
+ * the segments, and equal published copies. Returns the last valid one.
  */
 export async function verifyCheckpoints(options: Options): Promise<{ last: SignedCheckpoint | undefined; count: number }> {
   const { store, keys, published, fault } = options;
@@ -60,7 +60,7 @@ export async function verifyCheckpoints(options: Options): Promise<{ last: Signe
 }
 
 class CheckpointPass {
-  /** Undefined after a fault: what follows is checked by the manifests alone. */
+  /** Undefined after a fault: the rest is checked by the manifests alone. */
   private tree: CompactTree | undefined = CompactTree.empty();
   private tiles = new TileGatherer();
   private readonly firstSeqs = new Map<string, number | undefined>();
@@ -109,14 +109,14 @@ class CheckpointPass {
     for (const { level, index, bytes } of this.tiles.append(leaf)) {
       const tile = tileName(LOG_PREFIX, level, index);
       const stored = await this.options.store.get(tile);
-      // Written with the checkpoint that follows.
+      // A tile is written with the next checkpoint.
       const written = stored !== undefined || (await lastCheckpointNumber(this.options.store)) === checkpoint.number;
       if (!written) this.options.fault(tile, 'is missing');
       else if (stored !== undefined && !stored.equals(bytes)) this.options.fault(tile, 'differs from what the checkpoints give');
     }
   }
 
-  /** A tree is signed at the end of a segment, whose manifest has its root. */
+  /** Compares a signed tree with the manifest of the segment at its end. */
   private async headFault({ partition, generation, size, root }: TreeHead): Promise<string | undefined> {
     const { store } = this.options;
     const firstSeq = await this.firstSeq(partition, generation);
@@ -139,7 +139,7 @@ class CheckpointPass {
   }
 }
 
-/** Of the first manifest that can be read. */
+/** `firstSeq` of the first readable manifest. */
 async function readFirstSeq(store: ArchiveStore, partition: string, generation: number): Promise<number | undefined> {
   for (let seq = 0; ;) {
     const name = await nextSegmentName(store, partition, generation, seq);

@@ -18,7 +18,7 @@ interface Options {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The statements that hold: which segments may lack their events. */
+/** Valid statements about segments that may lack their events. */
 export class Drops {
   private readonly statements = new Map<string, DropStatement[]>();
 
@@ -27,7 +27,7 @@ export class Drops {
     this.statements.set(key, [...(this.statements.get(key) ?? []), statement]);
   }
 
-  /** The statement that covers a segment; undefined when it has to be there. */
+  /** Statement that covers a segment; undefined if its events must exist. */
   of({ partition, generation, fromSeq, toSeq }: Manifest): DropStatement | undefined {
     return this.statements
       .get(dropsPrefix(partition, generation))
@@ -35,7 +35,7 @@ export class Drops {
   }
 }
 
-/** Checks all statements about dropped segments: signatures, names, the tree that each is about, and the published copies. */
+/** Checks all statements about dropped segments: signatures, names, trees, and published copies. */
 export async function verifyDrops({ store, keys, published, fault }: Options): Promise<Drops> {
   const drops = new Drops();
   for await (const name of listAll(store, DROP_PREFIX)) {
@@ -58,7 +58,7 @@ export async function verifyDrops({ store, keys, published, fault }: Options): P
   return drops;
 }
 
-/** Why a dropped segment should still be there; undefined when its days were over. Its newest event belongs to one of the tenants. */
+/** Fault of a drop before the end of the days; undefined for a valid drop. The newest event belongs to one of the tenants. */
 export function earlyDrop({ time, rules }: DropStatement, { lastTime }: Manifest): string | undefined {
   const days = Math.min(...rules.map((rule) => rule.days));
   return lastTime + days * DAY_MS <= time ? undefined : `was dropped before the ${days} days of its last event were over`;

@@ -8,7 +8,7 @@ import type { SealedEvent } from '../segment/event-lines.js';
 
 const SECOND = { name: 'segments/p00/g1/0000000000000012', events: () => sampleEvents('00', 7, 12) };
 
-/** As a process that archives could have made it: no hash is wrong. */
+/** Archive with valid hashes, as an archiving process could have made it. */
 describe('an archive whose files fit their manifests', () => {
   let folder: string;
   let store: ArchiveStore;
@@ -25,7 +25,7 @@ describe('an archive whose files fit their manifests', () => {
     await verifyArchive({ store, report: (fault) => found.push(fault) });
     return found;
   };
-  /** The events of the second segment with a word of one of them replaced. */
+  /** Events of the second segment with a word of one of them replaced. */
   const changed = (line: number, from: string, to: string) =>
     SECOND.events().map((event, index) => (index === line - 1 ? { ...event, json: event.json.replace(from, to) } : event));
 

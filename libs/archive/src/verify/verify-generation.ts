@@ -22,9 +22,9 @@ interface Options {
   readonly store: ArchiveStore;
   readonly partition: string;
   readonly generation: number;
-  /** After the generation before; undefined for the first. */
+  /** Chain after the previous generation; undefined for the first. */
   readonly chain: string | undefined;
-  /** How many events of the generation the last checkpoint covers. */
+  /** Number of events of the generation under the last checkpoint. */
   readonly signed: number;
   readonly drops: Drops;
   readonly ledger: CallLedger;
@@ -48,7 +48,7 @@ class GenerationPass {
   private firstSeq: number | undefined;
   /** Undefined after a fault. */
   private tree: CompactTree | undefined = CompactTree.empty();
-  /** Undefined after a fault: the leaves before are not known. */
+  /** Undefined after a fault, when earlier leaves are unknown. */
   private tiles: TileGatherer | undefined = new TileGatherer();
 
   constructor(private readonly options: Options) {
@@ -81,7 +81,7 @@ class GenerationPass {
     this.finish(name, manifest);
   }
 
-  /** A segment of which only the hashes are left. What its calls were is not known. */
+  /** Checks a dropped segment by its hashes; its calls are unknown. */
   private async nextDropped(name: string, manifest: Manifest, drop: DropStatement): Promise<void> {
     const { store, report, fault, ledger } = this.options;
     report.droppedSegments += 1;
@@ -121,7 +121,7 @@ class GenerationPass {
     this.tree = undefined;
   }
 
-  /** What follows is compared with what this manifest says, so that one fault is not reported for all segments after it. */
+  /** Continues from the values of this manifest, so that one fault is not reported for all later segments. */
   private resume(manifest: Manifest): void {
     this.chain = manifest.chain;
     this.nextSeq = manifest.toSeq + 1;
@@ -147,7 +147,7 @@ class GenerationPass {
     }
   }
 
-  /** Names the lines that differ, by what the tiles hold of them. */
+  /** Reports the lines that differ from the hashes in the tiles. */
   private async locate(manifest: Manifest): Promise<void> {
     const { store, fault, partition, generation } = this.options;
     const file = await store.get(manifest.file.name);
@@ -191,7 +191,7 @@ function stepOf(line: Buffer, seq: number): CallStep {
   return { seq, ...STEP.parse(JSON.parse(line.toString())) };
 }
 
-/** Everything that a manifest says of its tree. */
+/** Compares a tree with that of a manifest. */
 function isTreeOf(found: CompactTree, { tree }: Manifest): boolean {
   const edge = found.rightEdge().map((hash) => hash.toString('hex'));
   return found.size === tree.size && found.root().toString('hex') === tree.root && edge.join() === tree.edge.join();
