@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { controlGroupsFolder } from '../process/control-groups.js';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
 import { SANDBOX_ENV, sandboxConfig, validateSandboxConfig } from './sandbox.config.js';
@@ -112,6 +113,12 @@ describe('the sandbox of a pool', () => {
     });
     expect(registry.status().shell?.reason).toContain('with the rights of the worker');
     expect(aboutIsolation(registry)).toEqual([]);
+  });
+
+  it('warns that the kernel does not hold the processes of commands on the host exactly where the worker may make no control groups', async () => {
+    const registry = await open({ SANDBOX: 'host' });
+    const isHeld = process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined;
+    expect(registry.warnings()).toEqual(isHeld ? [] : [expect.stringContaining('not held by the kernel')]);
   });
 
   it('offers a sandbox for commands also when this process does not serve their pool, and then does not report it', async () => {

@@ -3,6 +3,8 @@ import { controlGroupsFolder } from '../process/control-groups.js';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
 import { NoSandbox } from './no-sandbox.adapter.js';
 import { DisabledSandbox } from './disabled-sandbox.adapter.js';
+import { processLimitWarning, type ProcessLimitFacts } from './process-limit-warning.js';
+import { isRoot } from './sandbox-user.js';
 import type { SandboxBackend, SandboxConfig } from './sandbox.config.js';
 import { Sandbox, type SandboxName } from './sandbox.port.js';
 
@@ -70,23 +72,20 @@ export class SandboxRegistry {
   warnings(): string[] {
     const shell = this.chosen.get(COMMAND_POOL);
     if (!shell || !this.served.has(COMMAND_POOL)) return [];
-    const [isolation, limits] = [isolationWarning(shell), shell.report.ok ? processLimitWarning(shell.sandbox) : undefined];
-    return [isolation, limits].filter((it) => it !== undefined);
+    const { sandbox, report } = shell;
+    const limits = report.ok ? processLimitWarning(processLimitFacts(sandbox)) : undefined;
+    return [isolationWarning(shell), limits].filter((it) => it !== undefined);
   }
 }
 
-/**
- * What stops a fork bomb between two looks at the processes of a command: the limit of the user namespace that bubblewrap makes
- * for another user than root, or a control group. Root is held to no limit of users, in whatever namespace.
- */
-function processLimitWarning(sandbox: Sandbox): string | undefined {
-  if (process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined) return undefined;
-  const isRoot = process.getuid?.() === 0;
-  if (sandbox.name === 'bubblewrap' && (!isRoot || sandbox.userOf('') !== undefined)) return undefined;
-  const why = isRoot
-    ? 'the worker runs as root and may make no control groups'
-    : 'commands run on the host, and the worker may make no control groups';
-  return `The number of processes of a command is looked at twenty times a second and not held by the kernel: ${why}. ${isRoot ? 'Run it as another user, or give it a writable cgroup with the controller pids' : 'SANDBOX=bubblewrap holds it'}`;
+function processLimitFacts(sandbox: Sandbox): ProcessLimitFacts {
+  return {
+    platform: process.platform,
+    hasControlGroups: controlGroupsFolder('pids') !== undefined,
+    isRoot: isRoot(),
+    sandbox: sandbox.name,
+    asOtherUser: sandbox.userOf('') !== undefined,
+  };
 }
 
 function isolationWarning(shell: Choice): string | undefined {
