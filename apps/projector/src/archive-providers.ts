@@ -9,7 +9,7 @@ import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, REDIS } from './projector.tokens.js';
 import { archiveRetention, erasableTenants, orLast } from './retention.config.js';
 
-/** What moves into the archive what is over, and deletes there. Each is undefined without an archive. */
+/** Providers of archiving and of retention in the archive. Each is undefined without an archive. */
 export function archiveProviders(config: ProjectorConfig, policy: () => RetentionPolicy, log: Logger): Provider[] {
   const { archiveUrl, databaseUrl, partitions, hotWindow, signingKeyFile } = config;
   return [
@@ -20,8 +20,10 @@ export function archiveProviders(config: ProjectorConfig, policy: () => Retentio
       useFactory: async (redis: RedisConnection, store?: ArchiveStore, db?: HistoryDatabase) => {
         if (store === undefined) return undefined;
         const checkpointer = (await openSignatures(config, store))?.checkpointer;
-        const known = orLast(policy, (err) => log.error({ err }, 'the retention cannot be read: the archiver goes on with the last one'));
-        const content = { keys: db && new ContentKeyStore(db), tenants: () => erasableTenants(known(), databaseUrl) };
+        const lastPolicy = orLast(policy, (err) =>
+          log.error({ err }, 'the retention cannot be read; the archiver continues with the last one'),
+        );
+        const content = { keys: db && new ContentKeyStore(db), tenants: () => erasableTenants(lastPolicy(), databaseUrl) };
         return new Archiver({ redis, store, partitions, hotWindow, checkpointer, content });
       },
     },

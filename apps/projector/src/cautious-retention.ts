@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TenantRetention } from '#contracts';
 import type { RetentionPolicy } from '#history';
 
-/** How long a file must say that less is kept before it counts: the period of retention. */
+/** Time for which a file must contain a shorter retention before it applies: the period of retention. */
 const PERIOD_MS = 3_600_000;
 
 /**
- * Reads a policy whose file may be cut by accident, though it still parses. What keeps more counts at once. A legal hold, longer
- * days or encryption that a reading in this process had ends only after two equal readings, a period apart.
+ * Reads a policy whose file may be cut by accident and still parse. Stricter settings apply at once. A legal hold, longer days
+ * or encryption from an earlier read of this process ends only after two equal reads, a period apart.
  */
 export function cautiously(read: () => RetentionPolicy, now: () => number = Date.now): () => RetentionPolicy {
   let inForce: RetentionPolicy | undefined;
@@ -31,7 +31,7 @@ function readOr<T>(read: () => T, onError: () => void): T {
   }
 }
 
-/** Of each tenant, what keeps more. */
+/** Combines the stricter settings of each tenant. */
 function stricter(before: RetentionPolicy, policy: RetentionPolicy): RetentionPolicy {
   const names = new Set([...Object.keys(before.tenants), ...Object.keys(policy.tenants)]);
   const settings = ({ tenants }: RetentionPolicy, name: string): TenantRetention =>
@@ -40,7 +40,7 @@ function stricter(before: RetentionPolicy, policy: RetentionPolicy): RetentionPo
     const [old, next] = [settings(before, name), settings(policy, name)];
     const historyDays = longer(old.historyDays, next.historyDays, policy.days);
     const archiveDays = longer(old.archiveDays, next.archiveDays, policy.archiveDays);
-    const kept: TenantRetention = {
+    const strictest: TenantRetention = {
       ...next,
       ...(historyDays === undefined ? {} : { historyDays }),
       ...(archiveDays === undefined ? {} : { archiveDays }),
@@ -49,7 +49,7 @@ function stricter(before: RetentionPolicy, policy: RetentionPolicy): RetentionPo
       ...(old.heldAgents === undefined ? {} : { heldAgents: both(old.heldAgents, next.heldAgents) }),
       ...(old.erasable === true ? { erasable: true } : {}),
     };
-    return [name, kept];
+    return [name, strictest];
   });
   return { ...policy, tenants: Object.fromEntries(tenants) };
 }
@@ -60,7 +60,7 @@ function both(old: readonly string[], next: readonly string[] = []): string[] {
 
 type Days = number | 'forever' | undefined;
 
-/** `byDefault` where a tenant has none of its own; undefined: for ever. */
+/** Longer of two settings. `byDefault`: days of a tenant without a setting; undefined: for ever. */
 function longer(old: Days, next: Days, byDefault: number | undefined): Days {
   if (old === next) return next;
   const days = (own: Days) => own ?? byDefault ?? 'forever';

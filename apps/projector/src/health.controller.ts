@@ -6,7 +6,7 @@ import type { ProjectorConfig } from './projector.config.js';
 import { LOOPS, METRICS, PROJECTOR_CONFIG } from './projector.tokens.js';
 import type { RoundLoop } from './round-loop.js';
 
-/** For probes and scrapers. */
+/** Endpoints for probes and scrapers. */
 @Controller()
 export class HealthController {
   private readonly health: Health<object>;

@@ -17,11 +17,11 @@ import { ArchivedLog } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
 import { ARCHIVE, DATABASE, REDIS } from './projector.tokens.js';
 
-/** One for the batch, one for the table of a new week, one for sums, one for retention. */
+/** Connections: one each for the batch, the table of a new week, sums, and retention. */
 const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
 
-/** What keeps the rows of the history up to date. Each is undefined without a database. */
+/** Providers of the projection into the history. Each is undefined without a database. */
 export function historyProviders({ databaseUrl, partitions }: ProjectorConfig, policy: () => RetentionPolicy, log: Logger): Provider[] {
   const onSkipped = (callId: string, err: unknown) => log.error({ err, callId }, 'a call stays out of lists: the database refuses its row');
   const onSkippedEvent = ({ eventId, fault }: SkippedEvent) =>

@@ -25,13 +25,13 @@ import { DATABASE, LOGGER, LOOPS, METRICS, REDIS } from './projector.tokens.js';
 import type { RoundLoop } from './round-loop.js';
 
 export interface RunningProjector {
-  /** Where health and metrics are served; undefined when that is off. */
+  /** Address of health and metrics; undefined if they are off. */
   readonly url: string | undefined;
   /** Ends the step under way and closes; idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts a projector in this process. Rejects, with everything closed again, when Redis or the database does not answer. */
+/** Starts a projector in this process. Rejects, with everything closed again, if Redis or the database does not answer. */
 export async function startProjector(config: ProjectorConfig): Promise<RunningProjector> {
   checkRetention(config);
   await waitForRedis({ ...config, what: 'projector' });
@@ -71,7 +71,7 @@ async function migrate(db: HistoryDatabase): Promise<void> {
   }
 }
 
-/** The step under way is finished first; a step that fails or hangs does not stop the next. */
+/** Finishes the step under way, then closes; a failed or hanging step of the shutdown does not stop the next. */
 async function closeProjector(app: INestApplicationContext): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const step = shutdownSteps(0, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
@@ -84,7 +84,7 @@ async function closeProjector(app: INestApplicationContext): Promise<void> {
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  // Standalone starts it with a channel, which closes when standalone is gone, also by SIGKILL.
+  // Standalone starts the projector with a channel, which closes with standalone, even after SIGKILL.
   if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   const variables = Object.keys(ProjectorEnv.shape);
   await runService({ what: 'projector', port: 'PROJECTOR_PORT', host: 'PROJECTOR_HOST', variables }, async () => {

@@ -3,13 +3,13 @@ import { StartupError } from '#platform';
 import { partitionNames } from '#redis';
 import type { ProjectorConfig } from './projector.config.js';
 
-/** What signs the archive: what is sealed, and what is dropped. */
+/** Signers of the archive, for sealed and for dropped segments. */
 export interface Signatures {
   readonly checkpointer: Checkpointer;
   readonly drops: DropSigner;
 }
 
-/** With the key of the config, which is made at the first start. Undefined without one. @throws StartupError */
+/** Opens the signers with the key of the config, which is created at the first start. Undefined without one. @throws StartupError */
 export async function openSignatures(config: ProjectorConfig, store: ArchiveStore): Promise<Signatures | undefined> {
   const { signingKeyFile, checkpointUrl, partitions } = config;
   if (signingKeyFile === undefined) return undefined;

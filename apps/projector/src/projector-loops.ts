@@ -4,7 +4,7 @@ import { telemetry } from '#observability';
 import type { Archiver, ArchiveRetention, Eraser } from '#sealing';
 import { RoundLoop, type RoundLoopOptions } from './round-loop.js';
 
-/** What a projector does again and again; undefined: it has no database, or no archive. */
+/** Repeated tasks of a projector; undefined without a database, or an archive. */
 export interface ProjectorParts {
   readonly projector: HistoryProjector | undefined;
   readonly summer: HourSummer | undefined;
@@ -17,7 +17,7 @@ export interface ProjectorParts {
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-/** In the order in which they are closed. */
+/** Loops in the order of their shutdown. */
 export function projectorLoops(parts: ProjectorParts, log: Logger): readonly RoundLoop[] {
   const { retention, archiveRetention, summer, projector, eraser, archiver } = parts;
   const warnOfStep = (err: unknown) => log.warn({ err }, 'a step of the projector failed and is repeated');
@@ -43,7 +43,7 @@ export function projectorLoops(parts: ProjectorParts, log: Logger): readonly Rou
     summer && { name: 'sums', pauseMs: 60 * SECOND_MS, round: (signal) => summer.round(signal), report: warnOfStep },
     projector && {
       name: 'projector',
-      // Until it goes on, lists read what is newer than the rows from the log themselves.
+      // Vital: while it fails, lists must read newer events from the log themselves.
       isVital: true,
       pauseMs: SECOND_MS / 2,
       round: (signal) => projector.round(signal),

@@ -6,7 +6,7 @@ import { environmentSecrets } from '#redaction';
 const HOT_WINDOW = 'expected whole milliseconds from 60000 (a minute) to 31536000000 (a year)';
 const HOT_WINDOW_CALLS = 'expected a whole number from 0 to 100000000';
 
-/** The variables that a projector reads. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
+/** Environment variables of a projector. `GatewayEnv` and `WorkerEnv` describe those that these apps read, too. */
 export const ProjectorEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   DATABASE_URL: z
@@ -66,7 +66,7 @@ export const ProjectorEnv = z.object({
   ...LOG_ENV,
 });
 
-/** Everything a projector needs to know; made once from the environment, then passed as a value. */
+/** Configuration of a projector, read once from the environment, then passed as a value. */
 export interface ProjectorConfig {
   readonly id: string;
   readonly redisUrl: string;
@@ -83,18 +83,18 @@ export interface ProjectorConfig {
   readonly port: number | 'off';
   /** Days after its end after which a call leaves the history; undefined: never. */
   readonly retentionDays: number | undefined;
-  /** The same for the archive. */
+  /** Days after its end after which a call leaves the archive; undefined: never. */
   readonly archiveRetentionDays: number | undefined;
-  /** The file with `tenants.*.retention`. */
+  /** File with `tenants.*.retention`. */
   readonly configPath: string | undefined;
   readonly metricsKey: string | undefined;
   readonly startTimeoutMs: number;
   readonly log: LogSettings;
-  /** Secrets in the environment of this process: taken out of everything that it writes. */
+  /** Secrets in the environment of this process, redacted in all of its output. */
   readonly secrets: readonly string[];
 }
 
-/** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
+/** Reads the configuration; `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
 export function readProjectorConfig(env: Readonly<Record<string, string | undefined>>): ProjectorConfig {
   const parsed = ProjectorEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) throw wrongEnvironment('projector', environmentFaults(parsed.error));

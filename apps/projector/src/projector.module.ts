@@ -15,7 +15,7 @@ import { projectorLoops } from './projector-loops.js';
 import { LOGGER, LOOPS, METRICS, PROJECTOR_CONFIG, REDIS } from './projector.tokens.js';
 import { readRetention } from './retention.config.js';
 
-/** Keeps the rows of the history up to date with the log, and moves what is over into the archive. `main.ts` starts and closes it. */
+/** Projects the log into the history, and archives ended calls. `main.ts` starts and closes it. */
 @Module({})
 export class ProjectorModule {
   static forRoot(config: ProjectorConfig, logger: Logger): DynamicModule {

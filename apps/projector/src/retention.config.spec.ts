@@ -86,7 +86,7 @@ describe('a retention whose file loses settings', () => {
   it('keeps holds, longer days and encryption until a file has said so twice, a period apart', () => {
     const read = start();
     expect(read(FULL)).toEqual({ ...KEPT, tenants: full });
-    // Without days of its own a tenant has those of the environment: 30 and 9 are longer than 1 and 2.
+    // A tenant without days has those of the environment: 30 and 9 are longer than 1 and 2.
     const cut = { ...full, held: { legalHold: true, historyDays: 30 }, short: { archiveDays: 9 } };
     expect(read('tenants: {}')).toEqual({ ...KEPT, tenants: cut });
     expect(read('tenants: {}', HOUR_MS - 1)).toEqual({ ...KEPT, tenants: cut });

@@ -7,12 +7,12 @@ import { ConfigError, indented } from '#platform';
 import type { ArchiveDays } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
 
-/** What a projector reads of the config file; gateways check all of it. */
+/** Part of the config file for projectors; gateways check all of it. */
 const RetentionFile = z.object({ tenants: z.record(z.string(), z.object({ retention: TenantRetention.default({}) })).default({}) });
 
 /**
- * How long calls are kept, as environment and config file say now.
- * @throws ConfigError for a file that cannot be read: nothing may be deleted then, since it may hold a legal hold
+ * Reads the retention from environment and config file.
+ * @throws ConfigError for an unreadable file, which forbids deletions, since it may contain a legal hold
  */
 export function readRetention({
   retentionDays: days,
@@ -27,7 +27,7 @@ export function readRetention({
   return { days, archiveDays, tenants };
 }
 
-/** What was read last, while it cannot be read now: sealing goes on while a person corrects the file. */
+/** Returns the last value while a read fails, so that sealing continues until the file is corrected. */
 export function orLast<T>(read: () => T, onError: (error: unknown) => void): () => T {
   let last: { readonly value: T } | undefined;
   return () => {
@@ -41,14 +41,14 @@ export function orLast<T>(read: () => T, onError: (error: unknown) => void): () 
   };
 }
 
-/** @throws ConfigError for a file that cannot be read, and for what has no database or key that it needs */
+/** @throws ConfigError for an unreadable file, and for settings without the database or key that they require */
 export function checkRetention(config: ProjectorConfig): void {
   const retention = readRetention(config);
   erasableTenants(retention, config.databaseUrl);
   if (config.archiveUrl !== undefined) archiveRetention(retention, config.signingKeyFile);
 }
 
-/** Tenants whose content is encrypted in the archive. @throws ConfigError where there is no place for keys */
+/** Tenants whose content is encrypted in the archive. @throws ConfigError without a database for keys */
 export function erasableTenants({ tenants }: RetentionPolicy, databaseUrl: string | undefined): readonly string[] {
   const erasable = Object.keys(tenants).filter((tenant) => tenants[tenant]?.erasable === true);
   if (erasable.length > 0 && databaseUrl === undefined)
@@ -59,8 +59,8 @@ export function erasableTenants({ tenants }: RetentionPolicy, databaseUrl: strin
 }
 
 /**
- * How long the archive keeps calls; undefined where it keeps all. Events of no tenant stay as long as those of any.
- * @throws ConfigError where there is no key to sign with what is deleted
+ * Retention of the archive; undefined if it keeps all. Events without a tenant stay as long as the longest of any.
+ * @throws ConfigError without a key to sign deletions
  */
 export function archiveRetention(policy: RetentionPolicy, signingKeyFile: string | undefined): ArchiveDays | undefined {
   const longest = longestArchiveDays(policy);
@@ -72,7 +72,7 @@ export function archiveRetention(policy: RetentionPolicy, signingKeyFile: string
   return (tenantId, owner) => (tenantId === '' ? longest : archiveDaysOf(policy, tenantId, owner));
 }
 
-/** A file without settings is one that was cut: it may have held a tenant. */
+/** Rejects an empty file, which may have been cut and lost a tenant. */
 function settingsIn(path: string): unknown {
   const settings = read(path);
   if (settings === null || settings === undefined)

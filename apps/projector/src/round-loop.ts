@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface RoundLoopOptions {
-  /** Named in the log of a shutdown. */
+  /** Name in the log of a shutdown. */
   readonly name: string;
-  /** While it fails the process is not ready. */
+  /** True if a failure makes the process not ready. */
   readonly isVital?: boolean;
-  /** `true`: there is more to do at once. It ends after the step under way when the signal is aborted. */
+  /** Runs a round; `true`: there is more to do at once. An abort ends it after the step under way. */
   readonly round: (signal: AbortSignal) => Promise<unknown>;
-  /** Time between two rounds where nothing is left to do, or where one failed. */
+  /** Time between two rounds if nothing is left to do, or one failed. */
   readonly pauseMs: number;
-  /** Called when a round failed; it is repeated. Not called for one that was stopped. */
+  /** Called after a failed round, which is repeated. Not called for a stopped one. */
   readonly onFailure?: () => void;
-  /** Called for the first failure, for one with another cause, and once a minute while the same lasts. */
+  /** Called for the first failure, for one with another cause, and once a minute while the same persists. */
   readonly report: (error: unknown) => void;
-  /** A test sets it. */
+  /** Clock, set by tests. */
   readonly now?: () => number;
 }
 
@@ -32,7 +32,7 @@ export class RoundLoop {
     return this.options.name;
   }
 
-  /** Why the process is not ready: the last round of a vital loop failed. */
+  /** Failure of the last round of a vital loop, which makes the process not ready. */
   get failure(): string | undefined {
     return this.options.isVital === true ? this.lastFailure : undefined;
   }
@@ -69,7 +69,7 @@ export class RoundLoop {
     }
   }
 
-  /** A store that is full for an hour fails 3,600 times, each time at another file. */
+  /** Reports failures with a limit: a store that is full for an hour fails 3,600 times, each time at another file. */
   private failed(error: unknown, message: string): void {
     const { onFailure, report, now = () => performance.now() } = this.options;
     onFailure?.();
