@@ -1,7 +1,7 @@
 import type { Manifest } from '#archive';
 import { partitionOf } from '#redis';
 
-/** The calls that ended in a segment (`encodeEndedCalls`), named like its file. */
+/** Name of the calls that ended in a segment (`encodeEndedCalls`), derived from its file. */
 export function endedCallsName({ file }: Pick<Manifest, 'file'>): string {
   return file.name.replace(/^segments\//, 'calls/');
 }
@@ -10,7 +10,7 @@ export function endedCallsPrefix(partition: string, generation: number): string 
   return `calls/p${partition}/g${generation}/`;
 }
 
-/** A large value by its content, below the segment in which its call ended: it is kept as long as that. */
+/** Name of a large value by its content, below the segment in which its call ended and with the same retention. */
 export function valueName(segment: Pick<Manifest, 'file'>, sha256: string): string {
   return `${valuesPrefix(segment)}${sha256}`;
 }
@@ -20,7 +20,7 @@ export function valuesPrefix({ file }: Pick<Manifest, 'file'>): string {
   return `${file.name.replace(/^segments\//, 'values/').replace(/\.jsonl\.gz$/, '')}/`;
 }
 
-/** Says in which segment a call ended that was submitted two or more segments earlier: the last number of that segment. */
+/** Name of a reference to the segment (its last number) in which a call ended that was submitted two or more segments earlier. */
 export function lateEndName(callId: string): string {
   return `late/p${partitionOf(callId)}/${callId}`;
 }

@@ -12,7 +12,7 @@ import { Archiver } from './archiver.js';
 import { readPosition } from './seal/archive-position.js';
 
 const NAME = partitionName(0);
-/** Longer than what ended stays in Redis however full it is. */
+/** Age above the least age of trimmed calls. */
 const YOUNG_MS = 16_000;
 
 let server: RedisServer;

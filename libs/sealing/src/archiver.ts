@@ -8,13 +8,13 @@ export interface ArchiverOptions {
   readonly redis: RedisConnection;
   readonly store: ArchiveStore;
   readonly partitions: number;
-  /** Ended calls and their events stay in Redis at most so long, and at most so many of all partitions. */
+  /** Limits of ended calls and their events in Redis: age, and number over all partitions. */
   readonly hotWindow: { readonly maxAgeMs: number; readonly maxCalls: number };
-  /** Signs what is archived, once a minute. Absent: nothing is signed. */
+  /** Signs the archive once a minute. Absent: no signatures. */
   readonly checkpointer?: Pick<Checkpointer, 'sign'> | undefined;
   /** Absent: no content is encrypted. */
   readonly content?: ContentPolicy | undefined;
-  /** A segment that is not full is closed after this time. Default a minute. */
+  /** Time after which a segment that is not full is closed. Default a minute. */
   readonly segmentMs?: number;
 }
 
@@ -23,8 +23,8 @@ const CHECKPOINT_MS = 60_000;
 const FULL_SEGMENT_MS = 5_000;
 
 /**
- * Archives the log of all partitions, and trims what is archived. Several processes may run one: they agree on each segment by
- * Redis, so that two on the same partition do the same work twice and nothing else.
+ * Archives the log of all partitions, and trims archived segments. Several processes may run one: they agree on each segment
+ * through Redis, so that two on one partition only repeat each other's work.
  */
 export class Archiver {
   private readonly partitions: readonly PartitionArchiver[];
@@ -40,8 +40,8 @@ export class Archiver {
   }
 
   /**
-   * Takes one step in each partition that needs one. Returns whether any has more to do. A partition that fails does not stop
-   * the others: the first error is thrown at the end.
+   * Takes one step in each due partition. Returns true if any has more to do. A failed partition does not stop the others: the
+   * first error is thrown at the end.
    */
   async round(signal?: AbortSignal): Promise<boolean> {
     const { redis, segmentMs = SEGMENT_MS } = this.options;
@@ -63,13 +63,13 @@ export class Archiver {
     return more;
   }
 
-  /** Asks Redis about all partitions in one turn, which costs both processes less. One that fails counts as due: its step throws the reason. */
+  /** Checks all partitions in one turn, which costs both processes less. A failed check counts as due: the step throws the reason. */
   private async due(step: ArchiveStep): Promise<PartitionArchiver[]> {
     const due = await Promise.all(this.partitions.map((partition) => partition.isDue(step).catch(() => true)));
     return this.partitions.filter((_, index) => due[index]);
   }
 
-  /** A failed one is repeated with the next round. */
+  /** Signs a checkpoint. A failure is retried in the next round. */
   private async sign(): Promise<void> {
     const now = performance.now();
     if (this.options.checkpointer === undefined || now - this.signedAt < CHECKPOINT_MS) return;

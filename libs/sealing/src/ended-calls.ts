@@ -2,11 +2,11 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ArchivedCall } from '#event-log';
 
-/** A call whose End is in a segment: what Redis had of it, and its large values by their names and SHA-256. */
+/** Call whose End is in a segment: its keys in Redis, and its large values by name and SHA-256. */
 export interface EndedCall extends ArchivedCall {
   readonly id: string;
   readonly values: Readonly<Record<string, string>>;
-  /** The values are encrypted with the key of the call. */
+  /** True if the values are encrypted with the key of the call. */
   readonly encrypted?: boolean | undefined;
 }
 
@@ -19,7 +19,7 @@ const Line = z.object({
 });
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A line of JSON for each call, compressed. It is not part of the proof: everything in it follows from the events and values. */
+/** Encodes calls as compressed lines of JSON. Not part of the proof: all of it follows from the events and values. */
 export function encodeEndedCalls(calls: readonly EndedCall[]): Buffer {
   const lines = calls.map(({ id, snapshot, updateIndex, values, encrypted }) =>
     JSON.stringify({ id, snapshot: snapshot.toString('base64'), updates: updateIndex.toString('base64'), values, encrypted }),
@@ -27,7 +27,7 @@ export function encodeEndedCalls(calls: readonly EndedCall[]): Buffer {
   return gzipSync(lines.join('\n'));
 }
 
-/** The inverse of `encodeEndedCalls`, by id. @throws Error for anything else */
+/** Inverse of `encodeEndedCalls`, by id. @throws Error for anything else */
 export function decodeEndedCalls(file: Uint8Array): ReadonlyMap<string, EndedCall> {
   const text = gunzipSync(file, { maxOutputLength: MAX_BYTES }).toString('utf8');
   const calls = text === '' ? [] : text.split('\n').map((line) => Line.parse(JSON.parse(line)));

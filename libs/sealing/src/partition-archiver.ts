@@ -11,16 +11,16 @@ import { trimSegment } from './trim/trim-partition.js';
 
 export interface ArchiveStep {
   readonly nowMs: number;
-  /** A segment that is not full is closed after this time. */
+  /** Time after which a segment that is not full is closed. */
   readonly segmentMs: number;
-  /** Redis needs the memory. */
+  /** True if Redis is short of memory. */
   readonly isFull: boolean;
 }
 
 /** Seals and trims one partition. */
 export class PartitionArchiver {
   private readonly sealer: PartitionSealer;
-  /** Sealed and not trimmed, oldest first; undefined until it was read from the archive. */
+  /** Sealed segments that are not trimmed, oldest first; undefined until read from the archive. */
   private hot: SealedPart[] | undefined;
 
   constructor(
@@ -33,7 +33,7 @@ export class PartitionArchiver {
     this.sealer = new PartitionSealer(redis, store, partition, content);
   }
 
-  /** Whether a step may have something to do. Costs two commands, which the partitions send together. */
+  /** True if a step may have something to do. Costs two commands, which the partitions send together. */
   async isDue({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
     if (this.hot === undefined) return true;
     const { sealedSeq, eraseSeq } = await readPosition(this.redis, this.partition);
@@ -41,7 +41,7 @@ export class PartitionArchiver {
     return this.sealer.isDue(sealedSeq, segmentMs, nowMs);
   }
 
-  /** Seals the next segment if it is due, and trims what is outside of the window; whether there may be more to do. */
+  /** Seals the next segment if it is due, and trims segments outside of the window; returns true if there may be more to do. */
   async step({ nowMs, segmentMs, isFull }: ArchiveStep): Promise<boolean> {
     try {
       const { sealedSeq, eraseSeq } = await readPosition(this.redis, this.partition);
@@ -76,7 +76,7 @@ export class PartitionArchiver {
     if (count === 0) return false;
     const { trimmedSeq } = await readPosition(this.redis, this.partition);
     if (hot[0]?.manifest.fromSeq !== trimmedSeq + 1) {
-      // Another process has trimmed, or sealed, meanwhile.
+      // Another process has trimmed or sealed meanwhile.
       this.hot = undefined;
       return true;
     }
@@ -87,7 +87,7 @@ export class PartitionArchiver {
     return true;
   }
 
-  /** After a failure Redis and the archive say how far it is. */
+  /** Drops the state, so that the next step reads it from Redis and the archive. */
   private forget(): void {
     this.hot = undefined;
     this.sealer.forget();

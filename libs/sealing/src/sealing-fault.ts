@@ -1,4 +1,4 @@
-/** Log and archive do not fit together, or an event cannot be read: nothing is archived or trimmed until a person has looked. */
+/** Log and archive are inconsistent, or an event is unreadable: archiving and trimming stop until a person acts. */
 export class SealingFault extends Error {
   override readonly name = 'SealingFault';
 }

@@ -44,7 +44,7 @@ describe('archiving and trimming', () => {
 
   const archiverOf = (name: string, store = archive) => new PartitionArchiver(redis, store, name, { maxAgeMs: 0, maxCalls: 0 });
 
-  /** Archives and trims all that there is, as if it had been written hours ago. */
+  /** Archives and trims the whole log, as if it had been written hours ago. */
   const archiveAll = async (store = archive) => {
     for (const name of NAMES) {
       const archiver = archiverOf(name, store);
@@ -153,7 +153,7 @@ describe('archiving and trimming', () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const digest = 'd'.repeat(64);
     const callId = await submit({ meta, followUp: { kind: 'approval', data: { reasons: [], digest, expiresInMs: 60_000 } } });
-    // More than three full segments.
+    // Calls for more than three full segments.
     for (let n = 0; n < 50; n += 1) await Promise.all(Array.from({ length: 100 }, async () => run(await submit({ meta }))));
     await archiveAll();
     expect((await inRedis()).filter((key) => key.includes(':call:'))).toEqual([keys.call(callId)]);
@@ -220,7 +220,7 @@ describe('archiving and trimming', () => {
     while (await archiver.step(step));
     const lost = await run(await submit({ meta }));
     while (await archiver.step(step));
-    // What a failover to a replica that was behind does.
+    // Simulates a failover to a replica that lagged.
     for (const seq of [4, 5, 6]) await redis.xdel(keys.log(name), `${seq}-0`);
     await redis.set(keys.seq(name), 3);
     await redis.call('XSETID', keys.log(name), '3-0');
@@ -248,7 +248,7 @@ describe('archiving and trimming', () => {
           .catch((error: unknown) => error),
       ),
     );
-    expect(failures.some((failure) => failure instanceof SealingFault && failure.message.includes('is it another archive?'))).toBe(true);
+    expect(failures.some((failure) => failure instanceof SealingFault && failure.message.includes('check ARCHIVE_URL'))).toBe(true);
   });
 
   const expectWholeChain = async (name: string, end: number) => {
@@ -275,7 +275,7 @@ async function readAll(source: LogReader, name: string) {
   }
 }
 
-/** Fails at the nth operation that writes, before or after it took place. */
+/** Store that fails at the nth write, before or after its effect. */
 function failing(store: ArchiveStore, nth: number): ArchiveStore {
   let count = 0;
   return {
@@ -293,12 +293,12 @@ function failing(store: ArchiveStore, nth: number): ArchiveStore {
   };
 }
 
-/** Everything that readers see of an event. */
+/** Fields of an event that readers see. */
 function shown({ partition, epoch, seq, callId, type, time, meta, json }: StoredEvent): unknown {
   return { partition, epoch, seq, callId, type, time, meta, json };
 }
 
-/** Without members that are undefined. */
+/** Copy without undefined members. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -7,8 +7,8 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts the content of one call: nonce, tag, then AES-256-GCM. The nonce is an HMAC of place and text, so that two processes
- * that archive the same event write the same bytes, and no nonce serves two texts. `place` names the text among those of the
- * call and is authenticated with it.
+ * that archive the same event write the same bytes, and no nonce serves two texts. `place` identifies the text within the call
+ * and is authenticated with it.
  */
 export class CallCipher {
   private readonly key: Buffer;
@@ -28,7 +28,7 @@ export class CallCipher {
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** @throws Error for anything that was not encrypted with this key at this place */
+  /** @throws Error for any text that was not encrypted with this key at this place */
   decrypt(place: string, sealed: Buffer): Buffer {
     const [nonce, tag] = [sealed.subarray(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)];
     const decipher = createDecipheriv(ALGORITHM, this.key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place)).setAuthTag(tag);

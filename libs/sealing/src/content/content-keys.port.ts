@@ -1,15 +1,15 @@
-/** The keys of calls whose content is encrypted in the archive: kept where they can be deleted, never in the archive. */
+/** Keys of calls whose content is encrypted in the archive, stored outside of it, where they can be deleted. */
 export interface ContentKeys {
-  /** Makes a key for each of the calls that has none, also no erased one. What it made survives a power loss when it returns. */
+  /** Makes a key for each of the calls without one, erased ones excluded. On return the keys survive a power loss. */
   make(calls: readonly { readonly callId: string; readonly tenantId: string }[]): Promise<void>;
-  /** The keys of those calls that ever had one; null for one that was erased. */
+  /** Keys of the calls that ever had one; null for an erased call. */
   read(callIds: readonly string[]): Promise<ReadonlyMap<string, Buffer | null>>;
 }
 
-/** Which content is encrypted before it is archived. */
+/** Policy of the encryption of archived content. */
 export interface ContentPolicy {
-  /** Undefined: there is no place for keys. */
+  /** Store of the keys; undefined without one. */
   readonly keys: ContentKeys | undefined;
-  /** Tenants whose new calls are. Asked before each segment; what it throws stops sealing. */
+  /** Tenants whose new calls are encrypted. Called before each segment; an error stops sealing. */
   readonly tenants: () => readonly string[];
 }

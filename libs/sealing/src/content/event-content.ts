@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { upcastEvent, withoutContent } from '#event-log';
 import type { CallCipher } from './call-cipher.js';
 
-/** The member of an archived envelope that holds the whole event as it was, encrypted, in base64. */
+/** Member of an archived envelope with the whole original event, encrypted, in base64. */
 const SEALED = 'sealed';
-/** Inside of a JSON string the quotes would be escaped: no text that people write has this, though an object may. */
+/** Text of that member. Quotes are escaped within JSON strings: no text of people contains the mark, but an object may. */
 const MARK = `"${SEALED}":"`;
 
 const SealedEnvelope = z.looseObject({ id: z.string(), subject: z.string(), [SEALED]: z.base64() });
 
-/** The envelope as it is archived: its content only encrypted, or with `null` not at all. */
+/** Archived form of the envelope: with encrypted content, or with `null` without content. */
 export function encryptEvent(json: string, cipher: CallCipher | null): string {
   const event = upcastEvent(json);
   const structure = withoutContent(event);
@@ -17,16 +17,16 @@ export function encryptEvent(json: string, cipher: CallCipher | null): string {
   return JSON.stringify({ ...structure, [SEALED]: cipher.encrypt(event.id, Buffer.from(json)).toString('base64') });
 }
 
-/** An archived event whose content is encrypted. */
+/** Archived event with encrypted content. */
 export interface EncryptedEvent {
   readonly callId: string;
-  /** As it was before it was archived. @throws Error for another key */
+  /** Decrypts the original event. @throws Error for another key */
   decrypt(cipher: CallCipher): string;
-  /** What is left of it without the key. */
+  /** Rest of the event without the key. */
   readonly erased: string;
 }
 
-/** Undefined for an event that anyone can read. */
+/** Undefined for an event without encryption. */
 export function encryptedEventOf(json: string): EncryptedEvent | undefined {
   if (!json.includes(MARK)) return undefined;
   const parsed = SealedEnvelope.safeParse(JSON.parse(json));

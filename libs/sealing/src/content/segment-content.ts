@@ -5,7 +5,7 @@ import { CallCipher } from './call-cipher.js';
 import type { ContentKeys } from './content-keys.port.js';
 import { encryptEvent } from './event-content.js';
 
-/** How the content of calls of one segment is archived. */
+/** Encryption of the calls of one segment. */
 export class SegmentContent {
   /** @param ciphers null: the call was erased; no entry: its content is not encrypted */
   constructor(private readonly ciphers: ReadonlyMap<string, CallCipher | null>) {}
@@ -14,7 +14,7 @@ export class SegmentContent {
     return this.ciphers.get(callId);
   }
 
-  /** The event as it is archived. */
+  /** Archived form of an event. */
   archived({ seq, time, callId, json }: StoredEvent): SealedEvent {
     const cipher = this.ciphers.get(callId);
     return { seq, time, json: cipher === undefined ? json : encryptEvent(json, cipher) };
@@ -24,10 +24,10 @@ export class SegmentContent {
 export const PLAIN_CONTENT = new SegmentContent(new Map());
 
 /**
- * The keys for the events of a segment. A call of `tenants` gets one with its submission: then all of its events are encrypted, in
- * later segments too, and whatever the tenant is set to by then. Keys are stored before this returns.
+ * Opens the keys for the events of a segment. A call of `tenants` gets a key with its submission, which encrypts all of its
+ * events, even in later segments and after a change of the tenant's setting. Keys are stored on return.
  *
- * @throws SealingFault without a place for keys
+ * @throws SealingFault without a store of keys
  */
 export async function openContent(
   keys: ContentKeys | undefined,

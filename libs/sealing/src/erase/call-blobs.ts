@@ -3,7 +3,7 @@ import type { CallEvent } from '#contracts';
 
 const ALWAYS: readonly BlobRef[] = ['arguments', 'secret-arguments', 'result', 'output'];
 
-/** The names of all values that Redis may hold of a call, by the events that changed it. */
+/** Names of all values of a call that may be in Redis, from its lifecycle events. */
 export function blobRefsOf(events: readonly CallEvent[]): BlobRef[] {
   return [...ALWAYS, ...events.flatMap(namedBy)];
 }

@@ -8,20 +8,20 @@ import { readPosition, requestErase } from '../seal/archive-position.js';
 import type { CallOwner } from '../retain/retention-rule.js';
 import { blobRefsOf } from './call-blobs.js';
 
-/** A call that is to be erased. */
+/** Requested erasure of a call. */
 export interface OpenErasure {
   readonly callId: string;
   readonly tenantId: string;
   readonly lastSeq: number;
 }
 
-/** What was asked for, and what came of it. */
+/** Store of erasures and their results. */
 export interface Erasures {
   /** Oldest first, at most `limit`. */
   open(limit: number): Promise<readonly OpenErasure[]>;
   deleteKey(callId: string): Promise<void>;
   complete(callId: string): Promise<void>;
-  /** It is not tried again. */
+  /** Records a fault; the erasure is not retried. */
   fail(callId: string, fault: string): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface EraserOptions {
   readonly store: ArchiveStore;
   readonly keys: ContentKeys;
   readonly erasures: Erasures;
-  /** What a legal hold covers now; without an owner, whether it covers the whole tenant. What it throws stops the round. */
+  /** True if a legal hold covers the call now, or without an owner the whole tenant. An error stops the round. */
   readonly holds: () => (tenantId: string, owner?: CallOwner) => boolean;
 }
 
@@ -39,13 +39,10 @@ const NOT_ENCRYPTED =
   'the process that archives did not encrypt the call: its TOOLYARD_CONFIG must set tenants.*.retention.erasable before the call is archived';
 
 /**
- * Completes erasures that were asked for, one call after the other. Several may run, and each step is safe to repeat.
+ * Completes requested erasures, one call after the other. Several may run; each step is safe to repeat.
  *
- * 1. wait until the events of the call have been archived and have left Redis; the archiver is asked to do that at once
- * 2. remove what else Redis has of the call
- * 3. remove its large values from the archive
- * 4. delete its key
- * 5. note that it is done
+ * 1. wait until the events of the call are archived and have left Redis; request that from the archiver at once 2. remove all
+ * other keys of the call from Redis 3. remove its large values from the archive 4. delete its key 5. record the completion
  */
 export class Eraser {
   private readonly archived: ArchivedLog;
@@ -56,7 +53,7 @@ export class Eraser {
     this.log = new PartitionLog(options.redis, this.archived);
   }
 
-  /** Tries each open erasure once; how many were completed. */
+  /** Tries each open erasure once; returns the number of completed ones. */
   async round(signal?: AbortSignal): Promise<number> {
     const { erasures, holds } = this.options;
     const open = await erasures.open(BATCH);
@@ -78,7 +75,7 @@ export class Eraser {
       return false;
     }
     if (lastSeq <= (await this.archived.droppedSeq(partitionOf(callId)))) {
-      // Retention was faster: nothing of the call is left.
+      // Retention has already deleted the call.
       await erasures.complete(callId);
       return true;
     }

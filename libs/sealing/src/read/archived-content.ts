@@ -3,11 +3,11 @@ import { CallCipher } from '../content/call-cipher.js';
 import type { ContentKeys } from '../content/content-keys.port.js';
 import { encryptedEventOf } from '../content/event-content.js';
 
-/** Makes encrypted content of the archive readable. Keys are asked for each time: after an erasure no process has one in memory. */
+/** Decrypts content of the archive. Reads keys each time, so that after an erasure no process has one in memory. */
 export class ArchivedContent {
   constructor(private readonly keys: Pick<ContentKeys, 'read'> | undefined) {}
 
-  /** Events as they were in the log; of erased calls what is left of them. Rejects when the keys cannot be read. */
+  /** Original events, or the rest of those of erased calls. Rejects if the keys cannot be read. */
   async readable(events: readonly ArchivedEvent[]): Promise<readonly ArchivedEvent[]> {
     const found = events.map((event) => ({ event, encrypted: encryptedEventOf(event.json) }));
     const callIds = new Set(found.flatMap(({ encrypted }) => encrypted?.callId ?? []));
@@ -20,13 +20,13 @@ export class ArchivedContent {
     });
   }
 
-  /** A large value as it was. Undefined for one of an erased call. */
+  /** Original large value. Undefined for an erased call. */
   async value(callId: string, ref: string, archived: Buffer, isEncrypted: boolean): Promise<Buffer | undefined> {
     if (!isEncrypted) return archived;
     return (await this.ciphersOf([callId])).get(callId)?.decrypt(`${callId}/${ref}`, archived);
   }
 
-  /** Without those of erased calls. */
+  /** Ciphers of the calls, without erased ones. */
   private async ciphersOf(callIds: readonly string[]): Promise<ReadonlyMap<string, CallCipher>> {
     if (this.keys === undefined)
       throw new Error(`The content of call ${callIds[0]} is encrypted in the archive, and its key is in the database: set DATABASE_URL.`);

@@ -10,25 +10,25 @@ import { readableStore } from './readable-store.js';
 import { SegmentCache } from './segment-cache.js';
 import { segmentOfTime } from './segment-of-time.js';
 
-/** `<partition>-<ULID>`. */
+/** Pattern `<partition>-<ULID>`. */
 const CALL_ID = /^\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}$/;
-/** How far the clock of a gateway, which is in the id of a call, may be from the clock of Redis, which is in its events. */
+/** Largest difference between the clock of a gateway, in the id of a call, and that of Redis, in its events. */
 const CLOCK_SLACK_MS = 30_000;
 /** Segments around its time that are searched for a call. */
 const MAX_SEARCHED = 64;
 const REMEMBERED_MISSES = 10_000;
 const MISS_TTL_MS = 5_000;
 const PARTITIONS = 999;
-/** How long dropped events may still be answered from memory. */
+/** Time for which dropped events may still be answered from memory. */
 const DROPPED_TTL_MS = 60_000;
 
-/** A call, and the segment in which it ended. */
+/** Call with the segment in which it ended. */
 export interface FoundCall {
   readonly call: EndedCall;
   readonly segment: Manifest;
 }
 
-/** What has left Redis, out of the archive. Rejects with `ArchiveUnavailable` while that is away. */
+/** Reads calls and events that have left Redis from the archive. Rejects with `ArchiveUnavailable` while it is unreachable. */
 export class ArchivedLog implements LogArchive {
   private readonly segments: SegmentCache;
   private readonly content: ArchivedContent;
@@ -37,7 +37,7 @@ export class ArchivedLog implements LogArchive {
   private readonly dropped: LRUCache<string, number>;
   private readonly store: ArchiveStore;
 
-  /** `keys`: of calls whose content is encrypted. Without it they cannot be read here. */
+  /** `keys`: those of calls with encrypted content, which is unreadable without them. */
   constructor(store: ArchiveStore, keys?: Pick<ContentKeys, 'read'>) {
     this.store = readableStore(store);
     this.segments = new SegmentCache(this.store);
@@ -76,7 +76,7 @@ export class ArchivedLog implements LogArchive {
     return bytes && this.content.value(callId, ref, bytes, found?.call.encrypted === true);
   }
 
-  /** A call with the segment in which it ended; undefined when it has not ended, is not archived, or its beginning was dropped. */
+  /** Call with the segment in which it ended; undefined if it has not ended, is not archived, or its beginning was dropped. */
   async endedCall(callId: string): Promise<FoundCall | undefined> {
     const found = await this.archivedCall(callId);
     if (found === undefined) return undefined;
@@ -85,7 +85,7 @@ export class ArchivedLog implements LogArchive {
     return submitted <= dropped ? undefined : found;
   }
 
-  /** The same, also when its beginning was dropped. */
+  /** Like `endedCall`, but also finds a call whose beginning was dropped. */
   async archivedCall(callId: string): Promise<FoundCall | undefined> {
     if (!CALL_ID.test(callId) || this.missing.has(callId)) return undefined;
     const found = (await this.nearSubmission(callId)) ?? (await this.lateEnd(callId));
@@ -93,7 +93,7 @@ export class ArchivedLog implements LogArchive {
     return found;
   }
 
-  /** None when the segment was dropped meanwhile. */
+  /** Events of a segment; none if it was dropped meanwhile. */
   private async eventsUnlessDropped(segment: Manifest): Promise<readonly ArchivedEvent[]> {
     try {
       return await this.segments.eventsOf(segment);
@@ -105,7 +105,7 @@ export class ArchivedLog implements LogArchive {
     }
   }
 
-  /** Most calls end in the segment in which they were submitted, or in the next: these are looked at first, then their neighbours. */
+  /** Searches the segment of the submission and the next, in which most calls end, then their neighbours. */
   private async nearSubmission(callId: string): Promise<FoundCall | undefined> {
     const partition = partitionOf(callId);
     const submittedAt = timeOfUlid(callId.slice(callId.indexOf('-') + 1));
@@ -139,11 +139,7 @@ function timeOfUlid(ulid: string): number {
   return Array.from(ulid.slice(0, TIME_CHARS)).reduce((time, char) => time * CROCKFORD.length + CROCKFORD.indexOf(char), 0);
 }
 
-/**
- * Opens an archive for reading; see `openArchive` for addresses. Undefined without an address.
- *
- * @throws Error when calls have left Redis and there is no address to find them at
- */
+/** Opens an archive for reading; see `openArchive` for addresses and errors. */
 export async function openArchivedLog(url: string, keys?: Pick<ContentKeys, 'read'>): Promise<ArchivedLog> {
   return new ArchivedLog(await openArchive(url, { readOnly: true }), keys);
 }

@@ -1,7 +1,7 @@
 import { ArchiveCorrupt, type ArchiveStore } from '#archive';
 import { ArchiveUnavailable } from '#event-log';
 
-/** The same store, whose reads reject with `ArchiveUnavailable` while it is away: what it has must not look as if it were not there. */
+/** Wraps a store so that reads reject with `ArchiveUnavailable` while it is unreachable, since values must not look missing then. */
 export function readableStore(store: ArchiveStore): ArchiveStore {
   const failed = (error: unknown): never => {
     if (error instanceof ArchiveCorrupt) throw error;

@@ -3,14 +3,14 @@ import { findSegment, loadSegment, type ArchiveStore, type Manifest, type Sealed
 import { endedCallsName } from '../archive-names.js';
 import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
 
-/** Segments that are kept in memory with their events, and with their calls; an event takes about 1 kB. */
+/** Segments in memory with their events, and with their calls; an event takes about 1 kB. */
 const LOADED_SEGMENTS = 16;
 const LOADED_CALLS = 64;
 const KNOWN_MANIFESTS = 20_000;
 
 /**
- * Segments of an archive as they are asked for. Whatever was found once is not asked for again: segments never change. More may
- * be read at once than are kept: one that is pushed out while it is read is still given to who asked for it (`ignoreFetchAbort`).
+ * Cache of segments of an archive, which never change. More may be read at once than fit: a segment evicted while it is read is
+ * still returned to its caller (`ignoreFetchAbort`).
  */
 export class SegmentCache {
   private readonly manifests = new LRUCache<string, Manifest>({ max: KNOWN_MANIFESTS });
@@ -33,7 +33,7 @@ export class SegmentCache {
     });
   }
 
-  /** The segment that holds the number, or the first after it; undefined when the archive ends before. */
+  /** Segment with the number, or the first after it; undefined if the archive ends before. */
   async segmentAt(partition: string, seq: number): Promise<Manifest | undefined> {
     const key = `${partition} ${seq}`;
     const known = this.manifests.get(key);

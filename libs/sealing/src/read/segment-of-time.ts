@@ -1,10 +1,10 @@
 import type { Manifest } from '#archive';
 import type { SegmentCache } from './segment-cache.js';
 
-/** Above any sequence number that a search begins with. */
+/** Number above all sequence numbers of a search. */
 const MAX_SEQ = Number.MAX_SAFE_INTEGER;
 
-/** The first segment with an event at or after `timeMs`; undefined when all are older. Times rise with the numbers, so it is found by halving. */
+/** First segment with an event at or after `timeMs`; undefined if all are older. Binary search, since times rise with the numbers. */
 export async function segmentOfTime(segments: SegmentCache, partition: string, timeMs: number): Promise<Manifest | undefined> {
   let found: Manifest | undefined;
   let [low, high] = [1, await firstBeyondEnd(segments, partition)];
@@ -18,7 +18,7 @@ export async function segmentOfTime(segments: SegmentCache, partition: string, t
   return found;
 }
 
-/** A number behind the last segment: doubled until nothing is found. */
+/** Number behind the last segment, doubled until none is found. */
 async function firstBeyondEnd(segments: SegmentCache, partition: string): Promise<number> {
   let seq = 4_096;
   while (seq < MAX_SEQ && (await segments.segmentAt(partition, seq)) !== undefined) seq *= 2;

@@ -5,14 +5,14 @@ import { KeyShredder } from './shred-keys.js';
 
 export interface ArchiveRetentionOptions extends RetentionPlace {
   readonly partitions: number;
-  /** Asked before each step of a round; undefined: everything is kept. What it throws rejects the round, and nothing is deleted. */
+  /** Called before each step of a round; undefined: no deletion. An error rejects the round before any deletion. */
   readonly policy: () => ArchiveDays | undefined;
-  /** Deletes the rows of these calls, so that no list has a call that is gone. While it fails, nothing is dropped. */
+  /** Deletes the rows of these calls, so that no list has a deleted call. While it fails, no segment is dropped. */
   readonly deleteRows?: (() => Promise<unknown>) | undefined;
   readonly now?: () => number;
 }
 
-/** Deletes what the archive has of calls that ended long ago: keys first, then whole segments. */
+/** Deletes expired calls from the archive: keys first, then whole segments. */
 export class ArchiveRetention {
   private readonly partitions: readonly { readonly name: string; readonly retention: PartitionRetention }[];
   private readonly shredder: KeyShredder | undefined;
@@ -26,7 +26,7 @@ export class ArchiveRetention {
     });
   }
 
-  /** A partition that fails does not hold the others: the first error is thrown at the end. */
+  /** A failed partition does not stop the others: the first error is thrown at the end. */
   async round(signal?: AbortSignal): Promise<RetainedPartition> {
     const { policy, now = Date.now } = this.options;
     if (policy() === undefined) return { droppedSegments: 0, oldestMs: undefined };

@@ -5,10 +5,10 @@ import { decodeEndedCalls } from '../ended-calls.js';
 import type { RetainedKeys } from './retained-keys.port.js';
 
 /**
- * Deletes what the archive has of a segment but its manifest and hashes: keys of its calls, large values, events, and last its
- * calls, by which it is found until all else is gone. Safe to repeat.
+ * Deletes a segment except its manifest and hashes: keys of its calls, large values, events, and last the list of its calls, by
+ * which an unfinished deletion is found. Safe to repeat.
  *
- * @param isReplaced a later generation replaces these events: its calls may live there, under the same keys and late names
+ * @param isReplaced true if a later generation replaces these events: its calls may use the same keys and late names there
  */
 export async function deleteSegment(
   store: ArchiveStore,

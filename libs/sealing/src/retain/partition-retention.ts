@@ -23,24 +23,24 @@ export interface RetentionPlace {
   readonly redis: RedisConnection;
   readonly store: ArchiveStore;
   readonly signer: DropSigner;
-  /** Absent: no content is encrypted. */
+  /** Keys of encrypted content; absent: none is encrypted. */
   readonly keys?: RetainedKeys | undefined;
 }
 
-/** Segments that one statement covers. */
+/** Most segments that one statement covers. */
 const MAX_SEGMENTS = 500;
 
 export interface RetainedPartition {
   readonly droppedSegments: number;
-  /** When the oldest event happened that is left; undefined for none. */
+  /** Time of the oldest remaining event; undefined for none. */
   readonly oldestMs: number | undefined;
 }
 
-/** The segments of one generation behind those that were dropped. */
+/** Segments of one generation after the dropped ones. */
 interface Part {
   readonly generation: number;
   readonly after: number;
-  /** Later generations replace the events from here on. */
+  /** First event that later generations replace. */
   readonly replacedFrom: number;
   readonly policy: () => ArchiveDays;
   readonly nowMs: number;
@@ -51,20 +51,19 @@ interface Chosen {
   readonly facts: SegmentFacts;
 }
 
-/** Segments to drop, oldest first. `next` is the first that stays; undefined at the end of the generation. */
+/** Segments to drop, oldest first. `next`: first segment that stays; undefined at the end of the generation. */
 interface Choice {
   readonly chosen: readonly Chosen[];
   readonly next: Manifest | undefined;
 }
 
 /**
- * Drops the oldest segments of a partition when the days of all tenants in them are over. Several processes may do it at once:
- * one of them may fail then, and finds it done in its next round.
+ * Drops the oldest segments of a partition after the days of all tenants in them. Several processes may run at once: one of
+ * them may fail then, and finds the work done in its next round.
  *
- * 1. Delete what earlier statements cover and is still there.
- * 2. Find the segments: signed, trimmed from Redis, without an open call, past the days of each tenant.
- * 3. Keep their leaf hashes, then sign and publish that they are dropped, by the rules of that moment.
- * 4. Delete each, unless something in it is held by then.
+ * 1. Delete remaining segments of earlier statements. 2. Find the segments: signed, trimmed from Redis, without an open call,
+ * past the days of each tenant. 3. Store their leaf hashes, then sign and publish the statement of the drop, by the present
+ * rules. 4. Delete each, unless a call in it is on hold by then.
  */
 export class PartitionRetention {
   private readonly archived: ArchivedLog;
@@ -76,7 +75,7 @@ export class PartitionRetention {
     this.archived = new ArchivedLog(place.store);
   }
 
-  /** `policy` is asked before each step: a hold that comes while it runs counts at once. */
+  /** Calls `policy` before each step, so that a new hold applies at once. */
   async round(policy: () => ArchiveDays, nowMs: number): Promise<RetainedPartition> {
     const { store } = this.place;
     const generations = await generationsOf(store, this.partition);
@@ -94,7 +93,10 @@ export class PartitionRetention {
     return { droppedSegments, oldestMs: undefined };
   }
 
-  /** Deletes what a process left that died after it had signed. A legal hold that came in between stops it: answers the held segment. */
+  /**
+   * Completes the deletion of a process that died after it had signed. A legal hold set meanwhile stops it: then returns the
+   * held segment.
+   */
   private async finish(part: Part): Promise<Manifest | undefined> {
     const { store } = this.place;
     const { generation, after: to } = part;
@@ -149,7 +151,7 @@ export class PartitionRetention {
     }
   }
 
-  /** Segments that the checkpoints cover, and that Redis needs no more. */
+  /** Condition for a drop: covered by the checkpoints, and trimmed from Redis. */
   private async whichMayGo({ generation, replacedFrom }: Part): Promise<(segment: Manifest) => boolean> {
     const heads = await this.place.signer.signedHeads();
     const signed = heads.find((head) => head.partition === this.partition && head.generation === generation)?.size ?? 0;
@@ -163,7 +165,7 @@ export class PartitionRetention {
   }
 }
 
-/** The rules of the first segments that may all be dropped, and how many these are. */
+/** Rules of the first segments that may all be dropped, and their number. */
 function rulesOf(chosen: readonly Chosen[], daysOf: ArchiveDays, nowMs: number): { rules: readonly DropRule[]; count: number } {
   const rules = new Map<string, DropRule>();
   let count = 0;

@@ -1,12 +1,12 @@
-/** The keys of calls whose content is encrypted in the archive, as retention sees them. */
+/** Keys of calls whose content is encrypted in the archive, for retention. */
 export interface RetainedKeys {
   /** Tenants that have keys. */
   tenants(): Promise<readonly string[]>;
-  /** Calls of a tenant that have a key and were submitted before, in ascending order of their ids after `after`. */
+  /** Calls of a tenant with a key that were submitted before a time, ascending by id after `after`. */
   older(query: OlderCalls): Promise<readonly string[]>;
-  /** From here on no one reads the content of these calls. What it deleted survives a power loss when it returns. */
+  /** Deletes the keys, which makes the content of these calls unreadable. On return the deletion survives a power loss. */
   delete(callIds: readonly string[]): Promise<void>;
-  /** Also that they ever had one: nothing is left that was encrypted with it. */
+  /** Deletes the records of the keys, after all content encrypted with them is gone. */
   forget(callIds: readonly string[]): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export interface OlderCalls {
   readonly tenantId: string;
   readonly partition: string;
   readonly submittedBefore: number;
-  /** Empty: from the first. */
+  /** Id after which to begin; empty: from the first. */
   readonly after: string;
   readonly limit: number;
 }

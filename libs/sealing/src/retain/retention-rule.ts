@@ -2,29 +2,29 @@ import type { DropRule } from '#archive';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Whose call it is: a legal hold may cover all calls of a session or an agent. */
+/** Owner of a call: a legal hold may cover all calls of a session or an agent. */
 export interface CallOwner {
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
 }
 
 /**
- * Days after its end that a call of the tenant is kept; undefined: for ever, or held. Without an owner: as the tenant has it. The
- * tenant without a name: events of none.
+ * Days for which a call of the tenant is kept after its end; undefined: for ever, or on hold. Without an owner: the setting of
+ * the tenant. An empty tenant stands for events without one.
  */
 export type ArchiveDays = (tenantId: string, owner?: CallOwner) => number | undefined;
 
-/** What decides whether a segment may be dropped. */
+/** Facts that decide whether a segment may be dropped. */
 export interface SegmentFacts {
-  /** By tenant with events in it: when the last call of these has ended, at the latest. */
+  /** Latest end of the calls with events in the segment, by tenant. */
   readonly lastEnds: ReadonlyMap<string, number>;
-  /** A call has events in it and has not ended. */
+  /** True if a call with events in the segment is open. */
   readonly hasOpen: boolean;
-  /** A call in it is kept for ever, or was held when it was read. */
+  /** True if a call in it is kept for ever, or was on hold when it was read. */
   readonly isHeld: boolean;
 }
 
-/** The rules by which a segment may be dropped; undefined: it is kept. */
+/** Rules by which a segment may be dropped; undefined if it may not. */
 export function dropRules(
   { lastEnds, hasOpen, isHeld }: SegmentFacts,
   daysOf: ArchiveDays,
@@ -40,7 +40,7 @@ export function dropRules(
   return rules;
 }
 
-/** Whether what ended then is to be deleted. */
+/** True if the days after this end are over. */
 export function isPast(endedMs: number, days: number | undefined, nowMs: number): days is number {
   return days !== undefined && endedMs + days * DAY_MS <= nowMs;
 }

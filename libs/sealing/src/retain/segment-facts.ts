@@ -10,14 +10,14 @@ const Envelope = z.object({
   sessionid: z.string().optional(),
   agentid: z.string().optional(),
 });
-/** Subjects of events that are about no call have a slash. */
+/** Pattern of a call's id; subjects of other events have a slash. */
 const CALL_ID = /^\d{2,3}-[0-9A-Z]{26}$/;
 
 /**
- * Reads a segment, and for each call that does not end in it, in which segment it does.
+ * Reads the facts of a segment, including the end of each call that ends in another segment.
  *
- * @param daysOf says what is held
- * @param isReplaced a later generation replaces these events: calls of this one are not waited for
+ * @param daysOf also decides about holds
+ * @param isReplaced true if a later generation replaces these events: open calls of this one do not matter
  */
 export async function readFacts(
   store: ArchiveStore,

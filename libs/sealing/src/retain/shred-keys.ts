@@ -11,8 +11,8 @@ const PAGE = 500;
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Deletes the keys and large values of calls whose days are over, though other tenants keep their segment: from then on no one reads
- * what they contain. Safe to repeat.
+ * Deletes the keys and large values of expired calls whose segment other tenants still keep, which makes their content
+ * unreadable. Safe to repeat.
  */
 export class KeyShredder {
   private readonly archived: ArchivedLog;
@@ -44,13 +44,13 @@ export class KeyShredder {
   }
 
   private async shred(callIds: readonly string[], mayGo: (found: FoundCall) => boolean): Promise<void> {
-    const gone: string[] = [];
+    const shreddedIds: string[] = [];
     for (const callId of callIds) {
       const found = await this.archived.archivedCall(callId);
       if (found === undefined || !mayGo(found)) continue;
       for (const sha256 of Object.values(found.call.values)) await this.store.delete(valueName(found.segment, sha256));
-      gone.push(callId);
+      shreddedIds.push(callId);
     }
-    if (gone.length > 0) await this.keys.delete(gone);
+    if (shreddedIds.length > 0) await this.keys.delete(shreddedIds);
   }
 }

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 
-/** How far a partition is archived, and trimmed: 0 for not at all. */
+/** Last event of a partition that is archived, and trimmed; 0 for none. */
 export interface ArchivePosition {
   readonly sealedSeq: number;
   readonly trimmedSeq: number;
   readonly generation: number;
-  /** Events up to this one leave Redis as soon as they are archived: their call is erased. */
+  /** Last event of an erased call: events up to it leave Redis as soon as they are archived. */
   readonly eraseSeq: number;
 }
 
 /**
- * KEYS[1] hash · ARGV[1] the end of the last segment · ARGV[2] the end of the next as this process proposes it · ARGV[3] tenants
- * whose content is encrypted, as JSON; empty for none · answers the end and the tenants that hold, and whether any were ever named:
- * a process that died while it sealed may have written that segment. Empty when another process has sealed it.
+ * KEYS[1] hash · ARGV[1] end of the last segment · ARGV[2] proposed end of the next · ARGV[3] tenants whose content is
+ * encrypted, as JSON; empty for none · returns the valid end and tenants, which a process that died may have proposed before,
+ * and whether any tenant was ever named. Empty if another process has sealed the segment.
  */
 const PROPOSE = new LuaScript(`#!lua
 if (redis.call('HGET', KEYS[1], 'sealed') or '0') ~= ARGV[1] then return {} end
@@ -23,7 +23,7 @@ end
 local found = redis.call('HMGET', KEYS[1], 'proposed', 'encrypts', 'encrypted')
 return {found[1], found[2] or '', found[3] or ''}`);
 
-/** KEYS[1] hash · ARGV[1] the end of the last segment · ARGV[2] of the new one. */
+/** KEYS[1] hash · ARGV[1] end of the last segment · ARGV[2] end of the new one. */
 const SEALED = new LuaScript(`#!lua
 if (redis.call('HGET', KEYS[1], 'sealed') or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
@@ -31,18 +31,18 @@ redis.call('HDEL', KEYS[1], 'proposed', 'encrypts')
 return 1`);
 
 /**
- * KEYS[1] hash KEYS[2] log · ARGV[1] the last number that is trimmed, which never goes back · ARGV[2] the first entry that stays.
- * Both at once: entries that are missing and not marked would look like a loss.
+ * KEYS[1] hash KEYS[2] log · ARGV[1] last trimmed number, which never falls · ARGV[2] first entry that stays. Atomic, since
+ * missing entries without the mark would look like a loss.
  */
 const TRIM = new LuaScript(`#!lua
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 if tonumber(redis.call('HGET', KEYS[1], 'trimmed') or '0') < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'trimmed', ARGV[1]) end`);
 
-/** KEYS[1] hash · ARGV[1] the event. */
+/** KEYS[1] hash · ARGV[1] sequence number of the event. */
 const ERASE = new LuaScript(`#!lua
 if tonumber(redis.call('HGET', KEYS[1], 'erase') or '0') < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'erase', ARGV[1]) end`);
 
-/** Asks the process that archives to move events up to this one out of Redis at once. */
+/** Requests that events up to this one leave Redis as soon as they are archived. */
 export async function requestErase(redis: RedisConnection, partition: string, seq: number): Promise<void> {
   await ERASE.run(redis, [keys.archived(partition)], [seq]);
 }
@@ -57,16 +57,16 @@ export async function readPosition(redis: RedisConnection, partition: string): P
   };
 }
 
-/** What all processes that seal a segment have agreed on, so that they make the same one. */
+/** Agreement of all processes that seal a segment, so that they make the same one. */
 export interface Proposal {
   readonly end: number;
-  /** Tenants whose calls get keys in it. */
+  /** Tenants whose calls get keys in the segment. */
   readonly encrypts: readonly string[];
-  /** Calls of the partition may have keys. */
+  /** True if calls of the partition may have keys. */
   readonly encrypted: boolean;
 }
 
-/** Agrees on where the next segment ends, and whose content it encrypts. Undefined when it was sealed meanwhile. */
+/** Agrees on the end of the next segment, and the tenants with encryption. Undefined if it was sealed meanwhile. */
 export async function propose(
   redis: RedisConnection,
   partition: string,
@@ -83,17 +83,17 @@ export async function propose(
 const PROPOSED = z.array(z.string());
 const TENANTS = z.array(z.string());
 
-/** False when another process was first, which is as good. */
+/** False if another process was first, which is equivalent. */
 export async function markSealed(redis: RedisConnection, partition: string, after: number, to: number): Promise<boolean> {
   return (await SEALED.run(redis, [keys.archived(partition)], [after, to])) === 1;
 }
 
-/** Removes the entries up to `to`, and notes it. */
+/** Removes the entries up to `to`, and records that. */
 export async function trimTo(redis: RedisConnection, partition: string, to: number): Promise<void> {
   await TRIM.run(redis, [keys.archived(partition), keys.log(partition)], [to, `${to + 1}-0`]);
 }
 
-/** Takes over what the archive has when Redis knows less, or begins a new generation. */
+/** Sets the position to that of the archive after Redis lost it, or begins a new generation. */
 export async function resetPosition(redis: RedisConnection, partition: string, sealedSeq: number, generation: number): Promise<void> {
   const key = keys.archived(partition);
   await redis.multi().hset(key, { sealed: sealedSeq, generation }).hdel(key, 'proposed', 'encrypts').exec();

@@ -6,10 +6,10 @@ import { valueName } from '../archive-names.js';
 import type { SegmentContent } from '../content/segment-content.js';
 import type { EndedCall } from '../ended-calls.js';
 
-/** Calls that are read at once. */
+/** Calls in one read. */
 const PAGE = 200;
 
-/** The segment that the calls ended in, and how their content is archived. */
+/** Segment in which the calls ended, and the encryption of their content. */
 export interface EndedCallsPlace {
   readonly log: PartitionLog;
   readonly store: ArchiveStore;
@@ -17,7 +17,7 @@ export interface EndedCallsPlace {
   readonly segment: Pick<Manifest, 'file'>;
 }
 
-/** The calls that ended in these events of a partition, as Redis has them now; an ended call never changes. Their large values are put into the archive. */
+/** Reads the calls that ended in these events of a partition, and stores their large values in the archive. An ended call never changes. */
 export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<EndedCall[]> {
   const byCall = new Map<string, StoredEvent[]>();
   for (const event of events) {
@@ -38,7 +38,7 @@ export async function readEndedCalls(place: EndedCallsPlace, events: readonly St
   return found;
 }
 
-/** What Redis has of a call. */
+/** Keys of a call in Redis. */
 interface StoredCall {
   readonly id: string;
   readonly snapshot: Buffer | null | undefined;
@@ -58,13 +58,13 @@ async function readEndedCall(
   return content.cipherOf(id) === undefined ? call : { ...call, snapshot: withoutDigests(id, snapshot), encrypted: true };
 }
 
-/** Digests would let content be guessed; an ended call has no use for them. */
+/** Removes digests, by which content could be guessed and which an ended call does not need. */
 function withoutDigests(id: string, snapshot: Buffer): Buffer {
   const state = decodeSnapshot(id, snapshot);
   return encodeSnapshot({ ...state, options: { ...state.options, digest: '-' }, updates: '', suspension: '', openBytes: 0, stateBytes: 0 });
 }
 
-/** Those at hand; those of a call that was submitted before this segment are read. */
+/** Lifecycle events of a call; reads those before this segment. */
 async function lifecycleOf(
   log: PartitionLog,
   id: string,
@@ -77,9 +77,9 @@ async function lifecycleOf(
   return entries.flatMap(([entryId, fields]) => toStoredEvent(partition, 1, entryId, fields) ?? []);
 }
 
-/** Names and digests of the large values that readers of the call ask for. What only its worker needed is gone with the call. */
+/** Names and digests of the large values for readers of the call. Values for its worker were deleted with the End. */
 function claimChecksOf(events: readonly StoredEvent[]): (readonly [ref: string, sha256: string])[] {
-  // Few events have one: the others are not parsed.
+  // Parses only events with a reference, which are few.
   const named = events.filter(({ json }) => /"(argumentsRef|resultRef|output)":\{/.test(json)).map(({ json }) => upcastEvent(json));
   return named.flatMap(({ type, data }) => {
     if (type === 'call.submitted') return data.argumentsRef ? [['arguments', data.argumentsRef.sha256] as const] : [];
@@ -93,7 +93,7 @@ function claimChecksOf(events: readonly StoredEvent[]): (readonly [ref: string, 
   });
 }
 
-/** Empty when Redis has it no more, where large values are kept for some days, and for an erased call. */
+/** Stores a value; empty for an erased call, and for a value that Redis has already expired. */
 async function storeValue(
   { log: { redis }, store, content, segment }: EndedCallsPlace,
   id: string,

@@ -31,24 +31,24 @@ import { openContent, PLAIN_CONTENT } from '../content/segment-content.js';
 import { markSealed, propose, readPosition, resetPosition, type Proposal } from './archive-position.js';
 import { readEndedCalls } from './read-ended-calls.js';
 
-/** What a segment is known by afterwards, without reading it. */
+/** Summary of a sealed segment, for users that do not read it. */
 export interface SealedPart {
   readonly manifest: Manifest;
   readonly endedCalls: number;
 }
 
 /**
- * Writes the log of one partition into the archive, segment by segment. Redis holds how far that is; the archive decides where they
- * differ. Several processes may do it at once: they agree on each segment before they write it, and write the same bytes.
+ * Writes the log of one partition into the archive, segment by segment. The position is in Redis; the archive decides if they
+ * differ. Several processes may run at once: they agree on each segment before they write it, and write the same bytes.
  */
 export class PartitionSealer {
   private readonly log: PartitionLog;
   private last: Manifest | undefined;
-  /** What the chain continues: the end of the archive, also where a new generation replaces it. */
+  /** End of the archive, which the chain continues, even if a new generation replaces it. */
   private newest: Manifest | undefined;
   private generation = 1;
   private aligned = false;
-  /** The first event that is not sealed, when a step found it too young. */
+  /** First unsealed event, if a step found it too young. */
   private waiting: { readonly seq: number; readonly time: number } | undefined;
 
   constructor(
@@ -60,12 +60,12 @@ export class PartitionSealer {
     this.log = new PartitionLog(redis);
   }
 
-  /** To be called when another process may have sealed meanwhile: the next step compares with the archive again. */
+  /** Makes the next step compare with the archive, after another process may have sealed. */
   forget(): void {
     this.aligned = false;
   }
 
-  /** Whether a step would find something to do after `sealedSeq`, or has to look. Asks Redis for one number. */
+  /** True if a step may have something to do after `sealedSeq`. Reads one number from Redis. */
   async isDue(sealedSeq: number, maxAgeMs: number, nowMs: number): Promise<boolean> {
     if (!this.aligned || (this.last?.toSeq ?? 0) !== sealedSeq) return true;
     const end = await this.log.end(this.partition);
@@ -75,9 +75,9 @@ export class PartitionSealer {
   }
 
   /**
-   * Seals the next segment when it is full, or when its first event is older than `maxAgeMs`; undefined when there is nothing to do.
+   * Seals the next segment if it is full, or if its first event is older than `maxAgeMs`; else undefined.
    *
-   * @throws SealingFault when log and archive do not fit together
+   * @throws SealingFault if log and archive are inconsistent
    */
   async step(maxAgeMs: number, nowMs: number): Promise<SealedPart | undefined> {
     if (!this.aligned) await this.align();
@@ -116,7 +116,7 @@ export class PartitionSealer {
     return { manifest, endedCalls: calls.length };
   }
 
-  /** Readers look for the End of a call in the segment of its submission and in the next; others are found by their own name. */
+  /** Stores references for calls that ended later than the segment after their submission, where readers would not search. */
   private async storeLateEnds(calls: readonly EndedCall[], near: number, { toSeq }: Manifest): Promise<void> {
     for (const { id, snapshot } of calls) {
       const [submitted = near] = decodeSnapshot(id, snapshot).lifecycleSeqs;
@@ -124,7 +124,7 @@ export class PartitionSealer {
     }
   }
 
-  /** The entries after `after`, to `to`; fewer where their text is too large for a segment. */
+  /** Entries after `after`, to `to`; fewer if their text is too large for a segment. */
   private async readNext(after: number, to: number): Promise<StreamEntry[]> {
     const entries = await this.readDense(after, to);
     let bytes = 0;
@@ -150,22 +150,25 @@ export class PartitionSealer {
     return event;
   }
 
-  /** Compares the end of the archive with the log. Where Redis lost events that are archived, a new generation begins before them. */
+  /** Compares the end of the archive with the log. If Redis lost archived events, a new generation begins before them. */
   private async align(): Promise<void> {
     const stored = await readPosition(this.redis, this.partition);
     const newest = await lastSegment(this.store, this.partition);
-    const kept = newest && (await this.lastInLog(newest));
-    if ((kept?.toSeq ?? 0) < stored.trimmedSeq)
+    const lastValid = newest && (await this.lastInLog(newest));
+    if ((lastValid?.toSeq ?? 0) < stored.trimmedSeq)
       throw new SealingFault(
-        `partition ${this.partition} was trimmed up to event ${stored.trimmedSeq}, but the archive ${this.store.label} ends at ${kept?.toSeq ?? 0}: is it another archive?`,
+        `partition ${this.partition} was trimmed up to event ${stored.trimmedSeq}, but the archive ${this.store.label} ends at ${lastValid?.toSeq ?? 0}: check ARCHIVE_URL`,
       );
-    const generation = kept === newest ? Math.max(newest?.generation ?? 1, stored.generation) : (newest?.generation ?? 1) + 1;
-    if (stored.sealedSeq !== (kept?.toSeq ?? 0) || stored.generation !== generation)
-      await resetPosition(this.redis, this.partition, kept?.toSeq ?? 0, generation);
-    [this.last, this.newest, this.generation, this.aligned] = [kept, newest, generation, true];
+    const generation = lastValid === newest ? Math.max(newest?.generation ?? 1, stored.generation) : (newest?.generation ?? 1) + 1;
+    if (stored.sealedSeq !== (lastValid?.toSeq ?? 0) || stored.generation !== generation)
+      await resetPosition(this.redis, this.partition, lastValid?.toSeq ?? 0, generation);
+    [this.last, this.newest, this.generation, this.aligned] = [lastValid, newest, generation, true];
   }
 
-  /** The newest segment whose last event is the one of the log; a trimmed one is. Where Redis lost trimmed ones, a dropped one is not. */
+  /**
+   * Newest segment whose last event is in the log or was trimmed from it. After Redis lost trimmed events, a dropped segment
+   * does not count.
+   */
   private async lastInLog(newest: Manifest): Promise<Manifest | undefined> {
     const { trimmedSeq } = await readPosition(this.redis, this.partition);
     if (newest.toSeq <= trimmedSeq) return newest;
@@ -192,7 +195,7 @@ function timeOf([, fields]: StreamEntry): number {
   return Number(readEntry(fields).timeText);
 }
 
-/** An earlier attempt may have found a large value that Redis has no more. */
+/** True if the stored calls have all values of these: an earlier attempt may have stored values that have expired since. */
 function holdsAll(stored: Buffer, calls: readonly EndedCall[]): boolean {
   try {
     const known = decodeEndedCalls(stored);
@@ -202,7 +205,7 @@ function holdsAll(stored: Buffer, calls: readonly EndedCall[]): boolean {
   }
 }
 
-/** Where Redis lost events that are archived, an earlier generation may have named another segment. */
+/** True for a reference to a segment: after a loss in Redis an earlier generation may refer to another one. */
 function isNumber(stored: Buffer): boolean {
   return /^\d+$/.test(stored.toString());
 }

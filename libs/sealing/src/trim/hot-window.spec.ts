@@ -4,7 +4,7 @@ import { countOutside, type HotPart } from './hot-window.js';
 const NOW_MS = 10_000_000;
 const WINDOW = { maxAgeMs: 60_000, maxCalls: 100 };
 
-/** Segments of 10 events and 40 ended calls, whose last events are so old, oldest first. */
+/** Segments of 10 events and 40 ended calls, by the ages of their last events, oldest first. */
 const segments = (...ages: number[]) =>
   ages.map((ageMs, index): HotPart => ({ manifest: { fromSeq: index * 10 + 1, lastTime: NOW_MS - ageMs }, endedCalls: 40 }));
 

@@ -1,33 +1,33 @@
 import type { Manifest } from '#archive';
 
-/** What stays in Redis of what is archived: calls and events are trimmed when either bound is exceeded. */
+/** Limits of archived calls and events in Redis, which are trimmed above either. */
 export interface HotWindow {
   readonly maxAgeMs: number;
-  /** Ended calls of one partition. */
+  /** Most ended calls of one partition. */
   readonly maxCalls: number;
 }
 
-/** What is asked of a sealed segment. */
+/** Facts of a sealed segment for the window. */
 export interface HotPart {
   readonly manifest: Pick<Manifest, 'fromSeq' | 'lastTime'>;
   readonly endedCalls: number;
 }
 
 /**
- * Nothing younger leaves Redis, however full it is: a gateway that lost an answer repeats its transition, and must find the call.
- * More than the default of `LOG_DEADLINE_MS`.
+ * Least age of trimmed calls, however full Redis is: a gateway that lost an answer repeats its transition, and must find the
+ * call. Above the default of `LOG_DEADLINE_MS`.
  */
 const YOUNGEST_TRIMMED_MS = 15_000;
 
 export interface HotNow {
   readonly nowMs: number;
-  /** Redis needs the memory, so the window is closed. */
+  /** True if Redis is short of memory, which closes the window. */
   readonly isFull: boolean;
-  /** The window is closed for segments that begin up to this event: a call in them is erased. */
+  /** Last event of an erased call: the window is closed for segments that begin up to it. */
   readonly eraseSeq?: number;
 }
 
-/** How many of the oldest segments are outside of the window. */
+/** Number of the oldest segments outside of the window. */
 export function countOutside(segments: readonly HotPart[], window: HotWindow, { nowMs, isFull, eraseSeq = 0 }: HotNow): number {
   let calls = segments.reduce((sum, { endedCalls }) => sum + endedCalls, 0);
   let count = 0;

@@ -5,12 +5,12 @@ import { endedCallsName } from '../archive-names.js';
 import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
 import { trimTo } from '../seal/archive-position.js';
 
-/** Calls whose keys are removed or read at once. */
+/** Calls whose keys are removed or read in one batch. */
 const PAGE = 500;
 
 /**
- * Removes a sealed segment from Redis: its entries, and all keys of the calls that ended in it. What calls need that have not ended
- * is kept beside the stream first. Safe to repeat, and by two processes at once. `segment` must be the oldest that the stream has.
+ * Removes a sealed segment from Redis: its entries, and all keys of the calls that ended in it. Stores the entries of open
+ * calls beside the stream first. Safe to repeat, and concurrently. `segment` must be the oldest in the stream.
  */
 export async function trimSegment(redis: RedisConnection, store: ArchiveStore, segment: Manifest): Promise<void> {
   const { partition, toSeq } = segment;
@@ -28,7 +28,7 @@ async function endedCallsOf(store: ArchiveStore, segment: Manifest): Promise<Rea
   return decodeEndedCalls(file);
 }
 
-/** A claim, an approval and a reader of an open call need the events that changed it. */
+/** Stores the lifecycle events of open calls, which claims, approvals and readers need. */
 async function keepOpenCalls(
   redis: RedisConnection,
   store: ArchiveStore,
@@ -71,7 +71,7 @@ async function removeCalls(redis: RedisConnection, partition: string, calls: rea
   }
 }
 
-/** Undefined for what happened beside calls. */
+/** Id of the call of an event; undefined for events of sessions, workers and sources. */
 function callIdOf(line: Buffer): string | undefined {
   return /"subject":"(\d{2,3}-[0-9A-Z]{26})"/.exec(line.toString())?.[1];
 }
