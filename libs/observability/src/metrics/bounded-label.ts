@@ -1,9 +1,9 @@
-/** What a value becomes that has no place among the label values. */
+/** Label value in place of values beyond the limit. */
 export const OTHER = 'other';
 
 /**
- * Keeps a label from growing without end, since each new value is a new time series for ever: a value passes when it is
- * known, else it becomes `other`. Without a rule for what is known the first `limit` different values pass.
+ * Bounds the values of a label, each of which is a time series for ever: known values pass, others become `other`. Without
+ * `isKnown` the first `limit` different values pass.
  */
 export function boundedLabel(options: { isKnown?: (value: string) => boolean; limit?: number } = {}): (value: string) => string {
   const { isKnown, limit = 200 } = options;

@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Seconds: from a fraction of a millisecond (an idle path) to an hour (the longest call). */
+/** Buckets in seconds, from a fraction of a millisecond (an idle path) to an hour (the longest call). */
 const WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const SHORT_BUCKETS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /**
- * Every metric of Toolyard: name, help, unit, labels, buckets. Prefix `toolyard_`, base units (seconds, bytes), counters
- * end in `_total`. Labels hold no ids: pools, outcomes, codes and reasons are closed lists, tool names are bounded (see
- * `bounded-label.ts`). What only a cluster-wide look can tell (queue depth) is reported alike by every gateway: take `max`.
+ * Every metric of Toolyard: name, help, unit, labels, buckets. Prefix `toolyard_`, base units (seconds, bytes), counters end in
+ * `_total`. Labels hold no ids: pools, outcomes, codes and reasons are closed lists, tool names are bounded (see
+ * `bounded-label.ts`). Cluster-wide values (queue depth) are reported equally by every gateway: take `max`.
  */
 // oxlint-disable-next-line max-lines-per-function -- a table with one entry a metric
 export function createMeters(registry: Registry) {
@@ -88,7 +88,7 @@ export function createMeters(registry: Registry) {
     tailGapsRepaired: counter('toolyard_tail_gaps_repaired_total', 'Gaps in the sequence of a partition that the tail repaired.', []),
     tailEventsRepaired: counter('toolyard_tail_events_repaired_total', 'Events that were read again to repair gaps.', []),
 
-    // Projection (what lists and numbers are answered from)
+    // Projection (source of lists and numbers)
     projectionLag: histogram(
       'toolyard_projection_lag_seconds',
       'Time from the Redis time of an event to when this process had put it into the projection.',
@@ -104,7 +104,7 @@ export function createMeters(registry: Registry) {
       ['partition'],
     ),
 
-    // Archive (what leaves Redis)
+    // Archive
     archiveLag: histogram(
       'toolyard_archive_lag_seconds',
       'Time from the Redis time of the oldest event of a segment to when this process had archived it.',

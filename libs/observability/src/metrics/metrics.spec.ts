@@ -138,5 +138,5 @@ describe('metrics', () => {
   });
 });
 
-/** The sampler of the delay is a timer itself: it sees a hold-up only between two of its ticks. */
+/** The sampler of the delay is a timer itself: it measures a blocked loop only between two of its ticks. */
 const someTimersRan = () => new Promise((resolve) => setTimeout(resolve, 25));

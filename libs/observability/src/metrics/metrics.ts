@@ -11,21 +11,21 @@ export interface MetricsOptions {
   readonly role: 'gateway' | 'worker' | 'projector';
   readonly version?: string;
   readonly probes?: MetricsProbes;
-  /** Which tool names may be label values; all others become `other`. Without it the first 200 names pass. */
+  /** Decides which tool names may be label values; all others become `other`. Default: the first 200 names pass. */
   readonly isKnownTool?: (name: string) => boolean;
-  /** Tools whose counters begin at 0, asked at each scrape; the others begin with their first event. */
+  /** Tools whose counters begin at 0, read at each scrape; the others begin with their first event. */
   readonly tools?: () => readonly ToolLabels[];
-  /** Partitions of the log, of a process that counts by partition. */
+  /** Partitions of the log, for a process that counts by partition. */
   readonly partitions?: readonly string[];
-  /** How long a scrape waits for a probe. */
+  /** Wait of a scrape for a probe. */
   readonly probeTimeoutMs?: number;
 }
 
 export interface Metrics {
   readonly registry: Registry;
-  /** For the `Content-Type` of the answer to a scrape. */
+  /** `Content-Type` of the answer to a scrape. */
   readonly contentType: string;
-  /** The text exposition. Never rejects because of a probe; scrapes at the same time share one look. */
+  /** Returns the text exposition. Never rejects because of a probe; concurrent scrapes share one run of the probes. */
   scrape(): Promise<string>;
   /** Stops listening and sampling. Idempotent. */
   close(): void;
@@ -42,7 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   initializePartitionCounters(meters, options.partitions ?? []);
   const timed = options.role === 'worker' ? new Set<string>() : undefined;
   const stopTiming = telemetry.attemptFinished.on(({ tool }) => timed?.add(tool));
-  let known: readonly ToolLabels[] = [];
+  let previousTools: readonly ToolLabels[] = [];
   meters.buildInfo.set({ role: options.role, version: options.version ?? 'unknown', node: process.version }, 1);
 
   let running: Promise<string> | undefined;
@@ -50,8 +50,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     await collectProbes(meters, options.probes ?? {}, options.probeTimeoutMs);
     processCollector.collect();
     const tools = options.tools?.() ?? [];
-    if (tools !== known) initializeToolCounters(meters, tools, timed);
-    known = tools;
+    if (tools !== previousTools) initializeToolCounters(meters, tools, timed);
+    previousTools = tools;
     return registry.metrics();
   };
   return {

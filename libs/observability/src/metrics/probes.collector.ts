@@ -3,10 +3,10 @@ import { OTHER } from './bounded-label.js';
 import type { MetricsProbes } from './probes.port.js';
 import { initializeSourceCounters } from './zero-series.js';
 
-/** A scrape waits no longer than this for any probe: Prometheus gives up after 10 s, and /metrics must answer when Redis does not. */
+/** Longest wait of a scrape for a probe: Prometheus gives up after 10 s, and /metrics must answer even if Redis does not. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Runs all probes side by side and writes what they read. Never rejects. */
+/** Runs all probes concurrently and writes their readings. Never rejects. */
 export async function collectProbes(meters: Meters, probes: MetricsProbes, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {
   await Promise.all([
     runProbe(meters, 'queues', timeoutMs, probes.queues?.bind(probes), (queues) => {
@@ -60,7 +60,7 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
   ]);
 }
 
-/** `write` gets undefined when there is no reading, so that a gauge never shows an old value as if it were a new one. */
+/** Runs a probe. `write` gets undefined without a reading, so that a gauge never shows an old value as a new one. */
 async function runProbe<T>(
   meters: Meters,
   probe: string,

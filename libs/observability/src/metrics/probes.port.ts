@@ -1,6 +1,6 @@
 import type { Pool } from '#contracts';
 
-/** What one pool's queue looks like now. `QueueStats` of `#queue` fits as it is. */
+/** Present state of a pool's queue; compatible with `QueueStats` of `#queue`. */
 export interface QueueSample {
   readonly pool: Pool;
   readonly waiting: number;
@@ -16,38 +16,38 @@ export interface SlotSample {
 
 export interface ApprovalsSample {
   readonly waiting: number;
-  /** 0 when none waits. */
+  /** Age of the oldest waiting call; 0 for none. */
   readonly oldestMs: number;
 }
 
-/** One tool source. `source`: its name where the operator defined it, else `other`, since tenants choose theirs. */
+/** Tool source. `source`: its name if the operator defined it, else `other`, since tenants choose theirs. */
 export interface SourceSample {
   readonly source: string;
   readonly status: 'ok' | 'stale' | 'failed' | 'pending';
   readonly tools: number;
-  /** Of these, changed tools that wait for a person. */
+  /** Changed tools that wait for a person. */
   readonly pending: number;
 }
 
-/** Foreign workers of this gateway. `source` as in `SourceSample`; several may have the same. */
+/** Foreign workers of this gateway. `source` as in `SourceSample`, not unique. */
 export interface ForeignWorkersSample {
   readonly source: string;
   readonly workers: number;
-  /** Calls that they run now. */
+  /** Calls that run on them now. */
   readonly calls: number;
 }
 
-/** Memory of a Redis in bytes. `RedisMemory` of `#redis` fits as it is. */
+/** Memory of a Redis in bytes; compatible with `RedisMemory` of `#redis`. */
 export interface RedisMemorySample {
   readonly usedBytes: number;
-  /** 0 for no bound. */
+  /** Value of `maxmemory`; 0 for no limit. */
   readonly maxBytes: number;
   readonly fragmentation: number;
 }
 
 /**
- * Values that are read at a scrape. The app passes the probes that it has; a probe that rejects or
- * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
+ * Values that are read at a scrape. The app passes its probes; a probe that rejects or exceeds the time-out is counted, and its
+ * gauges are missing from that scrape. Probes must allow concurrent runs.
  */
 export interface MetricsProbes {
   queues?(): Promise<readonly QueueSample[]>;
@@ -57,8 +57,8 @@ export interface MetricsProbes {
   foreignWorkers?(): readonly ForeignWorkersSample[];
   /** Calls that wait for a person. */
   approvals?(): Promise<ApprovalsSample>;
-  /** By how much the longest due timer of the log is overdue; 0 when none is. */
+  /** Delay of the longest overdue timer of the log; 0 for none. */
   overdueMs?(): Promise<number>;
-  /** Of the fullest master. */
+  /** Memory of the fullest master. */
   redisMemory?(): Promise<RedisMemorySample>;
 }

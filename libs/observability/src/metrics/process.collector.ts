@@ -11,8 +11,8 @@ export interface ProcessCollector {
 }
 
 /**
- * Event-loop delay, CPU and memory of this process. The delay histogram counts from one scrape to the next, less its
- * own sampling interval, so 0 means that the loop was never held up.
+ * Event-loop delay, CPU and memory of this process. The delay histogram covers the time between two scrapes, less its own
+ * sampling interval: 0 means that the loop was never blocked.
  */
 export function collectProcess(meters: Meters): ProcessCollector {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { telemetry, type TelemetryEvent } from '../telemetry.js';
 import { createMetrics, type Metrics } from './metrics.js';
 
-/** Has what any event has; each takes what it needs. */
+/** Facts of all events; each uses its own. */
 const FACTS = {
   tool: 'shell',
   pool: 'read',
@@ -61,7 +61,7 @@ describe('the metrics of events', () => {
     const names = lines.flatMap((line) => /^# TYPE (toolyard_\w+) (?:counter|histogram)$/.exec(line)?.[1] ?? []);
     const hasMoved = (name: string) => lines.some((line) => new RegExp(`^${name}(?:_count)?(?:\\{.*\\})? (?!0$)`).test(line));
     expect(names.length).toBeGreaterThan(50);
-    // Probes move this one.
+    // Probes change this metric.
     expect(names.filter((name) => !hasMoved(name))).toEqual(['toolyard_probe_failures_total']);
   });
 });

@@ -5,8 +5,8 @@ import type { Meters } from './meters.js';
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 /**
- * Counts telemetry events. They are per process: in a process with several roles every
- * collector counts all of them. Returns how to stop listening; stopping twice is harmless.
+ * Counts telemetry events. Events are per process: in a process with several roles every collector counts all of them. Returns
+ * an idempotent function that stops listening.
  */
 export function collectTelemetry(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {
   const tool = boundedLabel({ ...(isKnownTool && { isKnown: isKnownTool }) });

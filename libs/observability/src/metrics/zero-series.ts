@@ -3,13 +3,13 @@ import { SCHEDULE_RESULTS } from '../telemetry.js';
 import { OTHER } from './bounded-label.js';
 import type { Meters } from './meters.js';
 
-/** A tool of this process, as labels name it. */
+/** Tool of this process with its labels. */
 export interface ToolLabels {
   readonly name: string;
   readonly pool: Pool;
 }
 
-/** Beyond it tools begin with their first event. */
+/** Most tools whose counters begin at 0; others begin with their first event. */
 const TOOLS = 200;
 const ENDS = [
   ['completed', 'none'],
@@ -32,7 +32,7 @@ const LIMITS = [
   'queue-depth',
   'argument-bytes',
 ];
-/** What every MCP client asks for, by revision of the protocol. */
+/** Methods that every MCP client calls, by revision of the protocol. */
 const MCP_METHODS = {
   '2026-07-28': ['server/discover', 'tools/list', 'tools/call'],
   '2025-11-25': ['initialize', 'tools/list', 'tools/call'],
@@ -40,8 +40,8 @@ const MCP_METHODS = {
 const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'event_rate_exceeded'];
 
 /**
- * Lets counters with closed labels begin at 0. Prometheus sees an increase only from one sample to the next: a series that
- * is born with its first event hides that event from `rate` and `increase`, and boards show nothing where 0 is meant.
+ * Lets counters with closed labels begin at 0. Prometheus computes increases between samples: a series that begins with its
+ * first event hides that event from `rate` and `increase`, and dashboards show nothing instead of 0.
  */
 export function initializeCounters(meters: Meters): void {
   for (const pool of POOLS) {
@@ -68,13 +68,13 @@ export function initializeCounters(meters: Meters): void {
   for (const what of ['calls', 'weeks']) meters.retentionDropped.inc({ what }, 0);
   for (const [protocol, methods] of Object.entries(MCP_METHODS))
     for (const method of methods) for (const outcome of ['ok', 'refused']) meters.mcpRequests.inc({ protocol, method, outcome }, 0);
-  // Sources that tenants add; those of the operator follow with their first probe.
+  // Counters of sources added by tenants; those of the operator follow with their first probe.
   initializeSourceCounters(meters, [OTHER]);
   for (const result of SCHEDULE_RESULTS) meters.scheduleRuns.inc({ result }, 0);
   for (const result of ['ok', 'failed']) for (const counter of [meters.spansExported, meters.retentionRounds]) counter.inc({ result }, 0);
 }
 
-/** The same for what is counted by source, by the names that its labels have. */
+/** Lets counters by source begin at 0, for these label values. */
 export function initializeSourceCounters(meters: Meters, sources: Iterable<string>): void {
   for (const source of sources) {
     for (const result of ['ok', 'failed']) meters.sourceRefreshes.inc({ source, result }, 0);
@@ -82,19 +82,19 @@ export function initializeSourceCounters(meters: Meters, sources: Iterable<strin
   }
 }
 
-/** The same for what a projector counts by partition of the log. */
+/** Lets a projector's counters by partition of the log begin at 0. */
 export function initializePartitionCounters(meters: Meters, partitions: readonly string[]): void {
   for (const partition of partitions) meters.projectionEventsSkipped.inc({ partition }, 0);
 }
 
 /**
- * The same for what is counted by tool. A tool that is here already stays as it is. `timed`: the tools whose time this
- * process has measured, to which this adds the others; undefined where tools do not run.
+ * Lets counters by tool begin at 0; existing ones do not change. `timed`: tools whose time this process has measured, to which
+ * this adds the others; undefined where tools do not run.
  */
 export function initializeToolCounters(meters: Meters, tools: readonly ToolLabels[], timed?: Set<string>): void {
   for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
     if (timed !== undefined && !timed.has(tool)) {
-      // Of a histogram that is here already, this would be the end.
+      // Skips measured tools: `zero` would reset an existing histogram.
       timed.add(tool);
       meters.callRun.zero({ tool });
       meters.callCpu.inc({ tool }, 0);

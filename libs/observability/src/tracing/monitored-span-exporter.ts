@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { telemetry } from '../telemetry.js';
 import type { TracingLog } from './tracing.port.js';
 
-/** Reports exports: a telemetry event for each batch, and a log line when exporting begins to fail and when it works again. */
+/** Reports exports: a telemetry event for each batch, and a log line at the first failure and at the recovery. */
 export class MonitoredSpanExporter implements SpanExporter {
   private failing = false;
 
@@ -33,6 +33,10 @@ export class MonitoredSpanExporter implements SpanExporter {
   private logTransition(ok: boolean, error: Error | undefined): void {
     this.failing = !ok;
     if (ok) this.log.warn({ collector: this.url }, 'spans reach the collector again');
-    else this.log.warn({ collector: this.url, reason: error?.message }, 'spans do not reach the collector and are dropped; calls go on');
+    else
+      this.log.warn(
+        { collector: this.url, reason: error?.message },
+        'spans do not reach the collector and are dropped; calls are not affected',
+      );
   }
 }

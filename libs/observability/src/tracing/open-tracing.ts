@@ -1,7 +1,7 @@
 import type { TracingConfig } from './tracing.config.js';
 import type { TracedProcess, Tracing, TracingLog } from './tracing.port.js';
 
-/** Undefined without a config: then nothing of OpenTelemetry is loaded. When the collector is away, a line in the log says so. */
+/** Opens tracing; undefined without a config, and then OpenTelemetry is not loaded. Logs an unreachable collector. */
 export async function openTracing(
   config: TracingConfig | undefined,
   process: TracedProcess,

@@ -16,20 +16,20 @@ import { MonitoredSpanExporter } from './monitored-span-exporter.js';
 import type { TracingConfig } from './tracing.config.js';
 import type { Attributes, Span, SpanStart, TracedProcess, Tracing, TracingLog } from './tracing.port.js';
 
-/** Of the semantic conventions that names of attributes are taken from (https://opentelemetry.io/docs/specs/semconv/gen-ai/). */
+/** Schema of the semantic conventions for names of attributes (https://opentelemetry.io/docs/specs/semconv/gen-ai/). */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.37.0';
 
-/** A stop waits no longer than this for the collector. */
+/** Longest wait of a stop for the collector. */
 const FLUSH_MS = 2_000;
-/** One export, retries included: a hanging collector holds a batch of spans this long and no call at all. */
+/** Time-out of an export with its retries: a hanging collector delays a batch of spans, but no call. */
 const EXPORT_MS = 5_000;
 
 const KINDS = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, internal: SpanKind.INTERNAL } as const;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * Tracing over OpenTelemetry's SDK. The provider is this app's own (standalone has two apps in one process); the first
- * one is also the global one, so that code instrumented by others joins in.
+ * Tracing over OpenTelemetry's SDK. Each app has its own provider (standalone has two apps in one process); the first one is
+ * also the global one, for other instrumented code.
  */
 export class OtelTracing implements Tracing {
   readonly content: boolean;
@@ -40,7 +40,7 @@ export class OtelTracing implements Tracing {
   constructor(config: TracingConfig, { version, instance }: TracedProcess, log: TracingLog) {
     const ours = resourceFromAttributes({ 'service.instance.id': instance }, { schemaUrl: SCHEMA_URL });
     const named = resourceFromAttributes({ 'service.name': config.serviceName, 'service.version': version });
-    // What the environment says about the resource wins, but for the name, which is resolved already.
+    // Resource attributes of the environment take precedence, except the name, which is resolved already.
     const fromEnv = detectResources({ detectors: [envDetector] });
     this.content = config.content;
     this.provider = new BasicTracerProvider({
@@ -119,7 +119,7 @@ function traceparentOf(span: OtelSpan): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** What is no traceparent counts as none. */
+/** Context of a traceparent; a malformed one counts as none. */
 function contextOf(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT;

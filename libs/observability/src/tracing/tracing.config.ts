@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Where and how spans are exported. */
+/** Settings of the export of spans. */
 export interface TracingConfig {
   readonly serviceName: string;
-  /** Of the collector's trace intake. */
+  /** Address of the collector's trace intake. */
   readonly url: string;
   readonly content: boolean;
 }
@@ -15,8 +15,8 @@ const protocol = z.literal('http/json', {
 });
 
 /**
- * The standard variables that decide whether and where. What else OpenTelemetry defines (`OTEL_TRACES_SAMPLER`,
- * `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES` …) its SDK reads itself.
+ * Standard variables for the export and its address. OpenTelemetry's SDK itself reads the others (`OTEL_TRACES_SAMPLER`,
+ * `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES` …).
  */
 export const TRACING_ENV = {
   OTEL_EXPORTER_OTLP_ENDPOINT: url
@@ -41,12 +41,12 @@ export const TRACING_ENV = {
 };
 const TracingEnv = z.object(TRACING_ENV);
 
-/** Undefined while tracing is off, which it is unless an endpoint is named or `OTEL_TRACES_EXPORTER=otlp`. */
+/** Undefined without tracing, which requires an endpoint or `OTEL_TRACES_EXPORTER=otlp`. */
 export function tracingConfig(env: z.output<typeof TracingEnv>, serviceName: string): TracingConfig | undefined {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const traces = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? undefined : `${base.replace(/\/+$/, '')}/v1/traces`);
-  const wanted = env.OTEL_TRACES_EXPORTER ?? (traces === undefined ? 'none' : 'otlp');
-  if (env.OTEL_SDK_DISABLED || wanted === 'none') return undefined;
+  const exporter = env.OTEL_TRACES_EXPORTER ?? (traces === undefined ? 'none' : 'otlp');
+  if (env.OTEL_SDK_DISABLED || exporter === 'none') return undefined;
   return {
     serviceName: env.OTEL_SERVICE_NAME ?? serviceName,
     url: traces ?? 'http://localhost:4318/v1/traces',
