@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where the archive is: all processes that read calls need it. */
+/** Address of the archive, required by all processes that read calls. */
 export const ARCHIVE_ENV = {
   ARCHIVE_URL: z
     .string()

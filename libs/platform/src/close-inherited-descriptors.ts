@@ -4,10 +4,10 @@ const CLOSE_ON_EXEC = 0o2000000;
 const LAST_STANDARD = 2;
 
 /**
- * Closes what the program that started this process left open: commands of calls would inherit it. Descriptors that Node
- * opens are closed on exec; of inherited ones it marks the first sixteen, and those after them up to the first gap. Paths
- * in the environment such as `/dev/fd/63` keep theirs, since settings are read from there. Called before anything is
- * opened. Elsewhere than on Linux it does nothing.
+ * Closes descriptors inherited from the parent process, which commands of calls would inherit, too. Descriptors that Node opens
+ * are closed on exec; of inherited ones it marks the first sixteen, and those after them up to the first gap. Descriptors in
+ * the environment such as `/dev/fd/63` stay open, since settings are read from there. Called before anything is opened. No
+ * effect outside of Linux.
  */
 export function closeInheritedDescriptors(env: Readonly<Record<string, string | undefined>>): void {
   const named = new Set(Object.values(env).flatMap((value) => /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(value ?? '')?.[1] ?? []));
@@ -29,7 +29,7 @@ function isInheritable(descriptor: string): boolean {
     const flags = /^flags:\s+([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // The descriptor of the list itself is closed by now.
+    // The descriptor of the list itself is already closed.
     return false;
   }
 }

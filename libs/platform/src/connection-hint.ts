@@ -1,4 +1,4 @@
-/** What a person can do about an error of the connection to Redis at the start. */
+/** Advice for errors of the connection to Redis at the start. */
 const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
   [
     /\b(NOAUTH|WRONGPASS)\b|invalid password/,
@@ -22,7 +22,7 @@ const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
   ],
 ];
 
-/** The hint for this error; by default the one for a Redis that does not run. */
+/** Hint for this error; default: the one for a Redis that does not run. */
 export function connectionHint(answer: string): string {
   return HINTS.find(([known]) => known.test(answer))?.[1] ?? 'Start it, or set REDIS_URL to the one to use.';
 }

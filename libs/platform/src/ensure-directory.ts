@@ -4,7 +4,7 @@ import { StartupError } from './startup-error.js';
 
 /**
  * Makes a directory and its parents, readable by this user only. Returns its real path.
- * @throws StartupError when it cannot be made or written to; the message names `variable`, which can name another
+ * @throws StartupError if it cannot be created or written; the message contains `variable`, the setting of the path
  */
 export function ensureDirectory(path: string, what: string, variable: string): string {
   const folder = resolve(path);
@@ -21,16 +21,14 @@ export function ensureDirectory(path: string, what: string, variable: string): s
   }
 }
 
-/**
- * Level by level, not with `recursive`: Node 20 never returns from that under /proc, where mkdir fails with ENOENT.
- */
+/** Creates folders level by level: with `recursive`, Node 20 hangs under /proc, where mkdir fails with ENOENT. */
 function make(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(folder) !== folder) make(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it in between.
+    // Another process may have created the folder meanwhile.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps the process running when its terminal is closed or its pipe has no reader: later output is discarded. Without
- * it, reporting the failed write would fail again.
+ * Keeps the process running after its terminal was closed or its pipe lost the reader: later output is discarded. Otherwise the
+ * report of the failed write would fail, too.
  */
 export function ignoreBrokenPipe(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

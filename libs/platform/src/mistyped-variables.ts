@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Kubernetes sets such variables for services, also for one that is called like a program. */
+/** Variables that Kubernetes sets for services, possibly with the name of a program. */
 const OF_SERVICES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_\w+)$/;
 
 /**
- * A sentence for each variable that nothing reads and that is one or two letters away from one that a program reads and
- * that is not set. `known`: all names that are read.
+ * Warnings about unread variables that differ by one or two letters from an unset variable of a program. `known`: all names
+ * that are read.
  */
 export function mistypedVariables(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {
   const names = new Set(known);
@@ -19,7 +19,7 @@ export function mistypedVariables(env: Readonly<Record<string, string | undefine
     .toSorted();
 }
 
-/** Short names differ by chance. */
+/** True for similar names; short names differ by chance. */
 function isNear(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 2) return false;
   return distance(name.toUpperCase(), other) <= (other.length < 8 ? 1 : 2);

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '#redis';
 
-/** Whether Redis answers PING in time. Never rejects. */
+/** Resolves with true if Redis answers PING in time. Never rejects. */
 export function pingRedis(redis: RedisConnection, timeoutMs = 1_000): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), timeoutMs);

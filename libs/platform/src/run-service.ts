@@ -3,7 +3,7 @@ import { ignoreBrokenPipe } from './ignore-broken-pipe.js';
 import { mistypedVariables } from './mistyped-variables.js';
 import { StartupError } from './startup-error.js';
 
-/** How messages name the process and the variables that say where it listens. */
+/** Names of the process and of the variables for its address, for messages. */
 export interface ProcessNames {
   readonly what: string;
   readonly port: string;
@@ -12,7 +12,7 @@ export interface ProcessNames {
   readonly variables: readonly string[];
 }
 
-/** A start that takes longer than this after a stop signal, such as a wait for Redis, is aborted: nothing runs yet. */
+/** Time after a stop signal at which an unfinished start, such as a wait for Redis, is aborted: nothing runs yet. */
 const START_MS = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export async function runService(names: ProcessNames, start: () => Promise<{ clo
   }
 }
 
-/** One sentence for what a person can fix; anything else is a fault of the program, and its stack follows. */
+/** Text of a failed start: one sentence for errors that a person can fix, else the stack of a fault of the program. */
 export function startupFailure(error: unknown, { what, port, host }: Omit<ProcessNames, 'variables'>): string {
   if (error instanceof StartupError) return error.message;
   if (!(error instanceof Error)) return `The ${what} cannot start because of an unexpected error: ${String(error)}.`;

@@ -1,8 +1,8 @@
-/** What a step may take before the next one begins. */
+/** Longest time of a step before the next one begins. */
 const STEP_MS = 5_000;
-/** What all steps together may take beyond the drain. */
+/** Longest time of all steps together beyond the drain. */
 const GRACE_MS = 10_000;
-/** What a step may take that begins after the time is over. */
+/** Longest time of a step that begins after the deadline. */
 const LAST_MS = 100;
 
 export type ShutdownStep = (name: string, action: () => unknown, ms?: number) => Promise<void>;
@@ -15,8 +15,8 @@ export function shutdownSteps(drainMs: number, failed: (step: string, error: unk
   const end = performance.now() + drainMs + GRACE_MS;
   return async (name, action, ms = STEP_MS) => {
     try {
-      const left = Math.max(LAST_MS, end - performance.now());
-      await within(Math.min(ms, left), Promise.resolve().then(action));
+      const remainingMs = Math.max(LAST_MS, end - performance.now());
+      await within(Math.min(ms, remainingMs), Promise.resolve().then(action));
     } catch (error) {
       failed(name, error);
     }

@@ -2,8 +2,8 @@ import { connectionName, acceptsCommands, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 
 /**
- * The name of the first connection that cannot be used now; undefined when all can. A connection for commands must
- * answer PING within a second; one that blocks or subscribes must be connected. Never rejects.
+ * Name of the first unusable connection; undefined if all are usable. A connection for commands must answer PING within a
+ * second; one that blocks or subscribes must be connected. Never rejects.
  */
 export async function silentConnection(connections: readonly RedisConnection[]): Promise<string | undefined> {
   const answers = await Promise.all(

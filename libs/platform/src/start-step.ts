@@ -1,15 +1,15 @@
 import { connectionHint } from './connection-hint.js';
 import { StartupError } from './startup-error.js';
 
-/** After this time a line on standard error says what the start waits for. */
+/** Time after which a line on standard error names the awaited step. */
 const NOTICE_MS = 2_000;
 
 type StartStep = <T>(doing: string, action: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs the steps of a start that need Redis, which the caller awaits one after the other. Each waits at most `timeoutMs`
- * for a Redis that went away; commands and connections of ioredis wait for it without a limit of their own.
- * @throws StartupError that names the step, when it takes longer or Redis refuses it; other errors unchanged
+ * Runs the steps of a start that need Redis, which the caller awaits one after the other. Each waits at most `timeoutMs` for
+ * Redis; commands and connections of ioredis have no limit of their own.
+ * @throws StartupError with the name of the step, if it takes longer or Redis refuses it; other errors unchanged
  */
 export function startSteps(what: string, timeoutMs: number): StartStep {
   return async (doing, action) => {
@@ -34,7 +34,7 @@ function failure(what: string, doing: string, why: string, cause?: Error): Start
   return new StartupError(`The ${what} cannot start: Redis did not let it ${doing} (${why}). ${connectionHint(why)}`, { cause });
 }
 
-/** Errors of ioredis: a refusal, a lost connection, a command that was given up, a cluster without an answer. */
+/** Errors of ioredis: a refusal, a lost connection, an abandoned command, a cluster without an answer. */
 const REDIS_ERRORS = new Set(['ReplyError', 'AbortError', 'InterruptError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
 const LOST_CONNECTION = /Connection is closed|Stream isn't writeable|Cluster isn't ready|ECONN(REFUSED|RESET)|EPIPE|ETIMEDOUT/;
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The version of this build: that of the nearest package.json above this file, in the source tree and in `dist/` alike. */
+/** Version of this build: that of the nearest package.json above this file, in the source tree and in `dist/` alike. */
 export const VERSION = readVersion(dirname(fileURLToPath(import.meta.url)));
 
 function readVersion(folder: string): string {

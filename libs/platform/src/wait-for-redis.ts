@@ -6,26 +6,27 @@ import { startSteps } from './start-step.js';
 import { checkCompatibility, describeProcess } from './protocol/running-processes.js';
 import { StartupError } from './startup-error.js';
 
-/** After this time a line on standard error says what the start waits for. */
+/** Time after which a line on standard error names the awaited step. */
 const NOTICE_MS = 2_000;
 const OLDEST_MAJOR = 7;
 
 export interface RedisWait {
-  /** The process that starts, for messages and CLIENT LIST. */
+  /** Kind of the starting process, for messages and CLIENT LIST. */
   readonly what: 'gateway' | 'worker' | 'projector';
-  /** Names the process among those of its kind. */
+  /** Id of the process among those of its kind. */
   readonly id: string;
   readonly redisUrl: string;
   readonly partitions: number;
-  /** Where this process finds what has left Redis. */
+  /** Archive of calls and events that have left Redis. */
   readonly archiveUrl?: string | undefined;
   readonly startTimeoutMs: number;
 }
 
 /**
- * Resolves when Redis answers, its log has the format of this process, and no process runs that is incompatible with it. Later outages do not end the process.
- * @throws StartupError when Redis does not answer in time, refuses this process, is too old, holds another log
- *   or data of a newer release, serves an incompatible process, or was trimmed into an archive that this process does not have
+ * Resolves when Redis answers, its log has the format of this process, and no incompatible process runs. Later outages do not
+ * end the process.
+ * @throws StartupError if Redis does not answer in time, refuses this process, is too old, contains another log or data of a
+ * newer release, serves an incompatible process, or was trimmed into an archive that this process lacks
  */
 export async function waitForRedis({ what, id, redisUrl, partitions, archiveUrl, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
   let last = 'no answer';
@@ -42,7 +43,7 @@ export async function waitForRedis({ what, id, redisUrl, partitions, archiveUrl,
     }
     clearTimeout(silence);
     await step('read its version', () => checkVersion(redis));
-    // Before anything is written: a process that is refused leaves no trace.
+    // Compares before any write, so that a rejected process leaves no trace.
     await step('compare releases', () => checkCompatibility(redis, describeProcess(what, id)));
     await step('check the log', () => checkLog(redis, partitions));
     if (archiveUrl === undefined) await step('look for an archive', () => checkArchive(redis));
@@ -52,7 +53,7 @@ export async function waitForRedis({ what, id, redisUrl, partitions, archiveUrl,
   }
 }
 
-/** A server that does not report its version is not refused here. */
+/** Checks the version; accepts a server that does not report one. */
 async function checkVersion(redis: RedisConnection): Promise<void> {
   const facts = await getServerInfo(redis).catch(() => undefined);
   const major = Number(facts?.version.split('.')[0]);
@@ -79,7 +80,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** The error of a cluster's client says only that all nodes failed; the reason is in `lastNodeError`. */
+/** Reason of an error; that of a cluster's client is in `lastNodeError`. */
 function reasonOf(error: Error): string {
   return 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError.message : error.message;
 }

@@ -1,27 +1,27 @@
 import { ProblemError } from '#contracts';
 import { mayScrape, type Metrics } from '#observability';
 
-/** What health and metrics of a process are answered from. */
+/** Sources of health and metrics of a process. */
 export interface HealthSources<Facts extends object> {
-  /** Why it is not ready; undefined when it is. */
+  /** Reason why the process is not ready; undefined if it is. */
   readonly notReadyReason: () => Promise<string | undefined>;
-  /** What `/readyz` says besides. */
+  /** Extra fields of the `/readyz` body. */
   readonly facts: () => Facts;
   readonly metrics: Pick<Metrics, 'contentType' | 'scrape'>;
-  /** Not set: the metrics need no key. */
+  /** Key for the metrics; undefined: none required. */
   readonly metricsKey?: string | undefined;
 }
 
-/** The answers of `/livez`, `/readyz` and `/metrics`, for probes and scrapers: nothing here says anything about a tenant. */
+/** Answers of `/livez`, `/readyz` and `/metrics`, for probes and scrapers, without data of tenants. */
 export class Health<Facts extends object> {
   constructor(private readonly sources: HealthSources<Facts>) {}
 
-  /** Checks nothing: an answer shows that the event loop runs, and an outage of Redis must not get processes killed. */
+  /** Answers without checks, which shows that the event loop runs: an outage of Redis must not get processes killed. */
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  /** @throws ProblemError `overloaded` with the reason while it is not ready */
+  /** @throws ProblemError `overloaded` with the reason while the process is not ready */
   async ready(): Promise<{ status: 'ok' } & Facts> {
     const reason = await this.sources.notReadyReason();
     if (reason !== undefined) throw new ProblemError('overloaded', reason, { retryAfterMs: 1000 });

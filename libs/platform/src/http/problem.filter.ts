@@ -2,14 +2,14 @@ import { Catch, HttpException, NotFoundException, type ArgumentsHost, type Excep
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type Problem } from '#contracts';
 
-/** The part of a logger that the filter needs. */
+/** Part of a logger that the filter uses. */
 export interface ErrorLog {
   error(facts: object, message: string): void;
 }
 
 /**
- * Answers every error as `application/problem+json`. An unforeseen error is logged, and the answer has no details. An app that
- * knows more errors, or answers some in another form, overrides `toProblem` and `send`.
+ * Answers every error as `application/problem+json`. An unexpected error is logged, and the answer has no details. Apps with
+ * other errors or forms override `toProblem` and `send`.
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -40,7 +40,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Status and `Retry-After` of a problem. */
+/** Sets status and `Retry-After` of a problem. */
 export function startProblem(reply: FastifyReply, problem: ProblemError): void {
   const { retryAfterMs } = problem.facts;
   if (retryAfterMs !== undefined) reply.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));

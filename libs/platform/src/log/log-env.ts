@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What is logged, and how: the same variables for all processes. */
+/** Variables of the log, the same for all processes. */
 export const LOG_ENV = {
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -14,7 +14,7 @@ export const LOG_ENV = {
     ),
 };
 
-/** The variables as values. */
+/** Values of the variables. */
 export interface LogSettings {
   readonly level: z.output<typeof LOG_ENV.LOG_LEVEL>;
   readonly format: z.output<typeof LOG_ENV.LOG_FORMAT>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 
 const LOGGER = fileURLToPath(new URL('../../../../dist/libs/platform/src/log/logger.js', import.meta.url));
 
-/** What a process writes that logs an error with a secret, an escape sequence and two lines. */
+/** Program that logs an error with a secret, an escape sequence and two lines. */
 const PROGRAM = `
 import { createLogger } from ${JSON.stringify(LOGGER)};
 const log = createLogger({ level: 'info', format: process.env.FORMAT, base: { app: 'gateway', name: 'g-1' }, secrets: ['pass"word-1'] });
@@ -19,7 +19,7 @@ function inPipe(env: Readonly<Record<string, string>>): string[] {
   return linesOf(spawnSync(process.execPath, WORDS, { env: { ...ENV, ...env }, encoding: 'utf8' }).stdout);
 }
 
-/** `script` of util-linux makes the terminal. */
+/** Runs the program in a terminal made by `script` of util-linux. */
 function onTerminal(env: Readonly<Record<string, string>>): string[] {
   const quoted = [process.execPath, ...WORDS].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
   return linesOf(spawnSync('script', ['-qfec', quoted, '/dev/null'], { env: { ...ENV, ...env }, encoding: 'utf8', input: '' }).stdout);

@@ -5,20 +5,20 @@ import type { LogSettings } from './log-env.js';
 import { prettyLines } from './pretty-line.js';
 
 export interface LoggerOptions extends LogSettings {
-  /** Fields of every line: the app and the name of this process. */
+  /** Fields of every line: app and name of this process. */
   readonly base: Readonly<Record<string, string>>;
   /** Values that are redacted wherever they appear. */
   readonly secrets?: readonly string[] | undefined;
-  /** Writes in the background: cheaper for a process that logs often; a crash loses the last lines. */
+  /** Enables writes in the background: cheaper for a process that logs often; a crash loses the last lines. */
   readonly buffered?: boolean;
 }
 
 /**
- * One line an entry on standard output: JSON, or text for people. Keys, headers, tool arguments and results are never
- * logged. Because an error may hold anything, each line is redacted, too.
+ * Logger with one line an entry on standard output: JSON, or text for people. Keys, headers, tool arguments and results are
+ * never logged. Each line is redacted, too, since errors may contain anything.
  */
 export function createLogger({ level, format, base, secrets = [], buffered = false }: LoggerOptions): Logger {
-  // In JSON, quotes and backslashes of a secret are escaped.
+  // Includes the JSON form of secrets, with escaped quotes and backslashes.
   const redactor = Redactor.of({ values: [...new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))] });
   const onTerminal = process.stdout.isTTY;
   const pretty = isPretty(format, onTerminal) ? prettyLines(onTerminal && !process.env['NO_COLOR']) : undefined;
@@ -30,7 +30,7 @@ function isPretty(format: LogSettings['format'], onTerminal: boolean): boolean {
   return format === 'auto' ? onTerminal && !process.env['CI'] : format === 'pretty';
 }
 
-/** Nest's own messages, through our logger. Its messages about the start are `debug`: `runService` reports a failed start. */
+/** Logger for Nest's own messages. Those about the start are `debug`: `runService` reports a failed start. */
 export function nestLogger(logger: Logger): LoggerService {
   const at =
     (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') =>

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import type * as PinoPretty from 'pino-pretty';
 import { escapeInvisibleText } from '#redaction';
 
-/** Turns a line of the log into one line for people. */
+/** Formats a line of the log for people, in one line. */
 export type PrettyLine = (json: string) => string;
 
 /**
- * `20:54:06 WARN: gateway: the message {"field":1}`. Loads pino-pretty, which a process that writes JSON never does.
- * Texts may come from tools: nothing in them moves a cursor, starts a line or hides.
+ * Formats lines as `20:54:06 WARN: gateway: the message {"field":1}`. Loads pino-pretty, which a process with JSON output does
+ * not need. Texts may come from tools: control characters are made visible.
  */
 export function prettyLines(withColors: boolean): PrettyLine {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a module is loaded without its types
@@ -23,7 +23,7 @@ export function prettyLines(withColors: boolean): PrettyLine {
   return (json) => print(parsed(json));
 }
 
-/** Redaction may have cut through the JSON; then it is the message. */
+/** Parses a line; redaction may have broken the JSON, which then becomes the message. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json, (_key, value: unknown) => readable(value));
@@ -37,7 +37,7 @@ function readable(value: unknown): unknown {
   return isLoggedError(value) ? `${value.type}: ${value.message}` : value;
 }
 
-/** What pino makes of an error. */
+/** True for an error in pino's form. */
 function isLoggedError(value: unknown): value is { readonly type: string; readonly message: string } {
   return typeof value === 'object' && value !== null && 'stack' in value && 'type' in value && 'message' in value;
 }

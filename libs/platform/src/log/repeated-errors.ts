@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 const SILENT_MS = 30_000;
 const MESSAGES = 100;
 
-/** Facts of a log line. `repeats`: how often the error came since its last line. */
+/** Facts of a log line. `repeats`: number of the errors since its last line. */
 interface RepeatedError {
   readonly err: Error;
   readonly repeats?: number;
@@ -11,13 +11,13 @@ interface RepeatedError {
 
 export interface RepeatedErrors {
   (error: Error): void;
-  /** Logs once that the work succeeds again, with the number of errors; does nothing if it did not fail. */
+  /** Logs once that the work succeeds again, with the number of errors; no effect without an error before. */
   over(): void;
 }
 
 /**
- * Limits errors that repeat many times a second, as while Redis refuses writes: at most one line a message in 30 s, with their number.
- * `logOver`: called when they are over.
+ * Limits errors that repeat many times a second, for example while Redis refuses writes: at most one line a message in 30 s,
+ * with their number. `logOver`: called after the last one.
  */
 export function limitRepeatedErrors(
   log: (facts: RepeatedError) => void,

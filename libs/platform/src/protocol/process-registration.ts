@@ -5,7 +5,7 @@ import { checkCompatibility, describeProcess, removeHeartbeat, writeHeartbeat } 
 
 const HEARTBEAT_MS = 2_000;
 
-/** Keeps a gateway or worker in the list of running processes, by which others see whether they may start beside it. */
+/** Keeps a gateway or worker in the list of running processes, which others check for compatibility before they start. */
 export class ProcessRegistration {
   private readonly own: RunningProcess;
   private ticker: Ticker | undefined;
@@ -20,8 +20,8 @@ export class ProcessRegistration {
   }
 
   /**
-   * Registers first and looks second: of two that start at once, at least one sees the other.
-   * @throws StartupError when the process must not run beside another one
+   * Registers before the check, so that of two processes that start at once at least one sees the other.
+   * @throws StartupError if the process must not run beside another one
    */
   async start(): Promise<void> {
     await writeHeartbeat(this.redis, this.own);
@@ -32,7 +32,7 @@ export class ProcessRegistration {
     this.ticker = everyMs(HEARTBEAT_MS, () => (this.beating = writeHeartbeat(this.redis, this.own).catch(() => {})));
   }
 
-  /** Idempotent. Never rejects, and waits for no Redis that is away: a process counts as gone without heartbeats, too. */
+  /** Idempotent. Never rejects or waits for an unreachable Redis: without heartbeats a process counts as gone, too. */
   async close(): Promise<void> {
     this.ticker?.unsubscribe();
     if (this.redis.status !== 'ready') return;

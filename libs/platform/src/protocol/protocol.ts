@@ -2,22 +2,22 @@ import { z } from 'zod';
 import type { RunningProcess } from '#contracts';
 
 /**
- * The number of what gateways and workers agree on beside the log: keys, queues, scripts, jobs and pub/sub messages. To be
- * raised with every change of these that another release would not understand.
+ * Version of the protocol of gateways and workers beside the log: keys, queues, scripts, jobs and pub/sub messages. Raised with
+ * every change that another release would not understand.
  */
 export const PROTOCOL = 2;
-/** The oldest protocol that this release works together with. Raised when support for an older one is removed. */
+/** Oldest protocol that is compatible with this release. Raised with the removal of support for an older one. */
 export const OLDEST_COMPATIBLE = 2;
-/** The oldest protocol whose releases can read what this release writes. */
+/** Oldest protocol whose releases can read the data of this release. */
 export const OLDEST_READER = 2;
 
-/** Who wrote the data of the newest protocol. */
+/** Writer of the data of the newest protocol. */
 export const DataProtocol = z.object({ version: z.string(), protocol: z.number(), oldestReader: z.number() });
 export type DataProtocol = Readonly<z.output<typeof DataProtocol>>;
 
 /**
- * Why this process must not start beside these processes and on this data; undefined when it may. Pure. Two processes are
- * compatible when each speaks at least the oldest protocol of the other.
+ * Reason why this process must not start beside these processes and on this data; undefined if it may. Pure. Two processes are
+ * compatible if each has at least the oldest protocol of the other.
  */
 export function refusalToStart(own: RunningProcess, others: readonly RunningProcess[], data: DataProtocol | undefined): string | undefined {
   if (data !== undefined && own.protocol < data.oldestReader) return unreadableData(own, data);

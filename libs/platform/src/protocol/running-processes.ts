@@ -4,30 +4,30 @@ import { StartupError } from '../startup-error.js';
 import { VERSION } from '../version.js';
 import { DataProtocol, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart } from './protocol.js';
 
-/** A process without a heartbeat for this long counts as gone. */
+/** Time without a heartbeat after which a process counts as gone. */
 export const PROCESS_TTL_MS = 10_000;
 
 export function describeProcess(kind: RunningProcess['kind'], id: string): RunningProcess {
   return { kind, id, version: VERSION, protocol: PROTOCOL, oldestCompatible: OLDEST_COMPATIBLE };
 }
 
-/** Processes that run, by kind and id. */
+/** Running processes, by kind and id. */
 export async function readRunningProcesses(redis: RedisConnection): Promise<RunningProcess[]> {
   const now = await redisNow(redis);
   const texts = await redis.zrangebyscore(keys.processes(), now - PROCESS_TTL_MS, '+inf');
   return texts.flatMap((text) => parsed(text)).sort((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
 }
 
-/** @throws StartupError when the process must not run beside those that do, or on this data; it says what to do. */
+/** @throws StartupError, with the fix, if the process must not run beside the others, or on this data */
 export async function checkCompatibility(redis: RedisConnection, own: RunningProcess): Promise<void> {
   const [others, data] = await Promise.all([readRunningProcesses(redis), readDataProtocol(redis)]);
-  // What has its name is an earlier run of it.
+  // A process of the same name is an earlier run of this one.
   const beside = others.filter(({ kind, id }) => kind !== own.kind || id !== own.id);
   const refusal = refusalToStart(own, beside, data);
   if (refusal !== undefined) throw new StartupError(refusal);
 }
 
-/** Writes that this process runs, and by which protocol it writes data. */
+/** Records that this process runs, and the protocol of its data. */
 export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
   const now = await redisNow(redis);
   await Promise.all([
@@ -41,7 +41,7 @@ export async function removeHeartbeat(redis: RedisConnection, own: RunningProces
   await redis.zrem(keys.processes(), JSON.stringify(own));
 }
 
-/** Of two processes that raise it at once the older may win. The next heartbeat of the newer one mends that. */
+/** Raises the protocol of the data. Of two concurrent processes the older may win, until the next heartbeat of the newer one. */
 async function raiseDataProtocol(redis: RedisConnection, own: DataProtocol): Promise<void> {
   const found = await readDataProtocol(redis);
   if (found === undefined || found.protocol < own.protocol) await redis.set(keys.dataProtocol(), JSON.stringify(own));
