@@ -6,23 +6,23 @@ import { hookVariables } from './hook-input.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Exit code by which a command refuses; what it wrote to standard error is the reason. */
+/** Exit code of a denial, with the reason on standard error. */
 const BLOCKED = 2;
-/** From being asked to stop until being killed. */
+/** Time between the request to stop and the kill. */
 const GRACE_MS = 250;
 const SHELL = findExecutable(['sh']) ?? '/bin/sh';
 
 export interface CommandEnvironment {
-  /** Variables that every command sees. */
+  /** Variables for every command. */
   readonly base: Readonly<Record<string, string>>;
-  /** Where the variables are taken from that a hook names. */
+  /** Environment from which the variables of a hook are read. */
   readonly env: Env;
 }
 
 /**
- * Runs a hook's command by `sh -c`: the input as JSON on standard input, exit code 0 with an answer on standard output, 2
- * refuses. Everything it started is dead when this settles, also when `signal` is aborted. Throws a HookFailure for any
- * other exit.
+ * Runs a hook's command by `sh -c`: input as JSON on standard input, exit code 0 with an answer on standard output, or 2 for a
+ * denial. All of its processes are dead when this settles, even after an abort of `signal`. Throws a HookFailure for any other
+ * exit.
  */
 export async function runCommandHook(
   hook: AppliedHook,

@@ -1,20 +1,20 @@
 import { HookVerdict, type AppliedHook, type HookInput } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 
-/** Whether secrets are known in a value. */
+/** True if a value contains known secrets. */
 export type HoldsSecrets = (value: object) => boolean;
 
 /**
- * What hooks answered in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call,
- * result. A hook that is changed in the config file is another hook; a session that was deleted starts without answers.
+ * Answers of hooks in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call, result. A
+ * changed hook of the config file is another hook; a deleted session starts without answers.
  *
- * Not kept are answers without a session, failures, and anything with a secret in it: not even the digest of such a
- * question, from which the secret could be guessed. While Redis is out of reach, nothing is found.
+ * Excluded are answers without a session, failures, and anything with a secret, even the digest of such an input, from which
+ * the secret could be guessed. While Redis is unreachable, the cache is empty.
  */
 export class HookCache {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Where the answer to this question is kept; undefined when none is. */
+  /** Key of the answer to this input; undefined if it is not cached. */
   keyOf(hook: AppliedHook, input: HookInput, sessionEpoch: number, holdsSecrets: HoldsSecrets): string | undefined {
     const { tenant_id, session_id, agent_id, tool_name, tool_input, tool_response } = input;
     if (hook.cacheMs === 0 || session_id === undefined || (hook.on !== 'before' && hook.on !== 'after')) return undefined;

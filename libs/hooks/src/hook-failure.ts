@@ -1,12 +1,12 @@
 /**
- * A hook gave no answer that counts. The message goes on after the hook's name, as in "Hook `x` exited with status 1", and
- * is shown to models and people: no command line, no address, no header, no output of the hook.
+ * Failure of a hook without a valid answer. The message continues after the hook's name, as in "Hook `x` exited with status 1",
+ * and is shown to models and people, without command line, address, header or output of the hook.
  */
 export class HookFailure extends Error {
   override readonly name: string = 'HookFailure';
 }
 
-/** A hook that cannot run in this process until the operator mends the environment. Models do not read which variable is missing. */
+/** Failure of a hook until the operator corrects the environment of this process. The missing variable is not shown to models. */
 export class HookNotSetUp extends HookFailure {
   override readonly name = 'HookNotSetUp';
 

@@ -1,6 +1,6 @@
 import type { Content, HookEvent, HookInput } from '#contracts';
 
-/** Environment strings have a limit in the kernel (128 KiB on Linux), and arguments and outputs have none that is lower. */
+/** Longest variable: environment strings have a limit in the kernel (128 KiB on Linux), while arguments and outputs have no lower one. */
 const VARIABLE_CHARACTERS = 30_000;
 
 const EVENT_NAMES: Readonly<Record<HookEvent, string>> = {
@@ -11,17 +11,17 @@ const EVENT_NAMES: Readonly<Record<HookEvent, string>> = {
   after_update: 'PostToolUpdate',
 };
 
-/** What the event is called in `hook_event_name` and `HOOK_EVENT`: as hooks written for other agents know it. */
+/** Name of the event in `hook_event_name` and `HOOK_EVENT`, equal to that of hooks for other agents. */
 export function hookEventName(event: HookEvent): string {
   return EVENT_NAMES[event];
 }
 
-/** The text items of an update or output, joined by line feeds. */
+/** Text items of an update or output, joined by line feeds. */
 export function textOf(content: readonly Content[]): string {
   return content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n');
 }
 
-/** The same as the JSON on standard input, for commands that rather read variables. Long values are cut. */
+/** Variables with the content of the JSON on standard input, for commands that read variables. Cuts long values. */
 export function hookVariables(input: HookInput): Record<string, string> {
   const { hook_event_name, tool_name, tool_input, tool_response } = input;
   return {

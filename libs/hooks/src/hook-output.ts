@@ -3,7 +3,7 @@ import { HookFailure } from './hook-failure.js';
 
 const VERDICT_FIELDS = Object.keys(HookVerdict.shape);
 
-/** What a hook wrote. `strict`: it must be a verdict in JSON; otherwise any other text is feedback. */
+/** Output of a hook. `strict`: it must be a verdict in JSON; otherwise any other text is feedback. */
 export interface HookOutput {
   readonly text: string;
   readonly truncated: boolean;
@@ -11,13 +11,13 @@ export interface HookOutput {
 }
 
 /**
- * The verdict in what a hook wrote. Nothing at all is a verdict without a say. Throws a HookFailure for what was meant as
- * a verdict and is none, so that a misspelt "deny" never counts as an "allow".
+ * Parses the verdict in the output of a hook. Empty output is a neutral verdict. Throws a HookFailure for a malformed verdict,
+ * so that a misspelt "deny" never counts as an "allow".
  */
 export function parseHookOutput(event: HookEvent, { text, truncated, strict }: HookOutput): HookVerdict {
   const trimmed = text.trim();
   if (trimmed === '') return {};
-  // A truncated text keeps its length, by which `redactHookRun` knows that it was cut.
+  // A truncated text keeps its length, by which `redactHookRun` detects the cut.
   if (!strict && !trimmed.startsWith('{')) return { feedback: truncated ? text : trimmed };
   if (truncated) throw new HookFailure(' answered with more JSON than its maxOutputBytes allow');
   const value = parsed(trimmed);
@@ -26,7 +26,7 @@ export function parseHookOutput(event: HookEvent, { text, truncated, strict }: H
   return validateVerdict(event, value);
 }
 
-/** A verdict that came as a value. Throws a HookFailure that says what is wrong with it. */
+/** Validates a verdict. Throws a HookFailure with the fault. */
 export function validateVerdict(event: HookEvent, value: unknown): HookVerdict {
   const read = HookVerdict.safeParse(value);
   if (!read.success) {

@@ -15,7 +15,7 @@ export class HookRunRecorder {
   ) {}
 
   /**
-   * As `HookRunner.run`. What `redactorFor` returns for the run removes the secrets of the call, and of arguments that the
+   * Runs a hook like `HookRunner.run`. The result of `redactorFor` removes the secrets of the call, and of arguments that the
    * hook rewrote, from the reason in the event, and only there.
    */
   async run(invocation: HookInvocation, redactorFor: (run: HookRun) => Redact): Promise<HookRun> {

@@ -9,37 +9,37 @@ import { Webhooks } from './webhooks.js';
 import { runModuleHook } from './module-hook.js';
 
 export interface HookRunnerOptions extends CommandEnvironment {
-  /** For answers that are kept. */
+  /** Connection of the cache of answers. */
   readonly redis: RedisConnection;
-  /** Where webhooks of sessions may go. */
+  /** Egress rules of webhooks of sessions. */
   readonly sessionEgress: EgressPolicy;
-  /** Gets each failure, with what must not leave the log; a variable that is missing only once. */
+  /** Logs each failure, with details for the log only; a missing variable only once. */
   readonly log: (facts: { readonly hook: string; readonly variable?: string; readonly err?: unknown }, message: string) => void;
 }
 
 export interface HookInvocation {
   readonly hook: AppliedHook;
   readonly input: HookInput;
-  /** How often the session of the call was deleted before it: answers of before are not used. */
+  /** Number of deletions of the session before the call: earlier answers are not used. */
   readonly sessionEpoch: number;
-  /** Aborting stops the hook and all that it started. */
+  /** Stops the hook and all of its processes on abort. */
   readonly signal: AbortSignal;
-  /** No longer than this, whatever the hook's own `timeoutMs`. */
+  /** Upper limit of the time, besides the hook's own `timeoutMs`. */
   readonly budgetMs?: number;
-  /** By the settings of the call: what holds secrets is not kept. Asked only of hooks whose answers are. */
+  /** Finds secrets by the settings of the call: answers with secrets are not cached. Called only for hooks with cached answers. */
   readonly holdsSecrets: HoldsSecrets;
-  /** Called before the hook starts. Not called when a cached answer is used. */
+  /** Called before the hook starts. Not called for a cached answer. */
   readonly started?: () => void;
 }
 
-/** The result of running a hook. */
+/** Result of a run of a hook. */
 export interface HookRun {
   readonly hook: AppliedHook;
-  /** After `onError` was applied. */
+  /** Verdict, after `onError` was applied. */
   readonly verdict: 'allow' | 'deny';
-  /** Why the hook gave no answer, as a sentence; absent when it gave one. */
+  /** Reason of a missing answer, as a sentence; absent with an answer. */
   readonly failure?: string;
-  /** As the hook said it. */
+  /** Reason in the words of the hook. */
   readonly reason?: string;
   readonly feedback?: string;
   readonly arguments?: HookVerdict['arguments'];
@@ -58,7 +58,7 @@ export class HookRunner {
     this.cache = new HookCache(options.redis);
   }
 
-  /** Runs one hook. A hook that fails gives a verdict by its `onError`. Rejects only with the reason of `signal`; the hook is stopped then. */
+  /** Runs one hook. A failure gives a verdict by `onError`. Rejects only with the reason of `signal`, after which the hook is stopped. */
   async run(invocation: HookInvocation): Promise<HookRun> {
     const { hook, input, sessionEpoch, signal, holdsSecrets } = invocation;
     const startedAt = performance.now();

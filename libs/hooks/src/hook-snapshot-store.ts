@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { HookSet } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 
-/** Longer than any call may take. */
+/** Lifetime of a set, longer than that of any call. */
 const TTL_MS = 30 * 86_400_000;
-/** How long this process takes it for granted that a set is stored. */
+/** Time for which this process assumes that a set is stored. */
 const STORED_FOR_MS = 3_600_000;
 const CACHE_SIZE = 1_000;
 
 /**
- * The hooks that workers run for calls, stored once by their digest: a call carries the digest, so that what was in force
- * when it was accepted is what runs, whatever was reloaded since and wherever the worker is.
+ * Hooks that workers run for calls, stored by digest: a call contains the digest, so that the hooks of its acceptance run,
+ * independent of later reloads and of the worker.
  */
 export class HookSnapshotStore {
   private readonly storedAt = new LRUCache<string, number>({ max: CACHE_SIZE });
@@ -18,7 +18,7 @@ export class HookSnapshotStore {
 
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Its digest; one write an hour and process for the same set. Rejects while Redis is out of reach and has to be asked. */
+  /** Stores a set and returns its digest; writes once an hour and process. Rejects if a write is due while Redis is unreachable. */
   async save(set: HookSet): Promise<string> {
     const text = JSON.stringify(set);
     const digest = sha256Hex(text);
@@ -29,7 +29,7 @@ export class HookSnapshotStore {
     return digest;
   }
 
-  /** Undefined when it is not stored (any more). */
+  /** Undefined if the set is not stored, or has expired. */
   async load(digest: string): Promise<HookSet | undefined> {
     const known = this.loaded.get(digest);
     if (known !== undefined) return known;

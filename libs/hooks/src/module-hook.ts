@@ -5,9 +5,9 @@ import { validateVerdict } from './hook-output.js';
 import { HookFailure } from './hook-failure.js';
 
 /**
- * Calls the default export of a module in this process. It may answer with a verdict, with a text (feedback), with true
- * or false (may the call go on), or with nothing. Its result is ignored after `signal` is aborted, but it cannot be
- * stopped: a module is trusted code of the operator. A module that changed is loaded again.
+ * Calls the default export of a module in this process. The answer may be a verdict, a text (feedback), true or false (allow or
+ * deny), or undefined. Ignores the result after an abort of `signal`, but cannot stop the module, which is trusted code of the
+ * operator. Reloads a changed module.
  */
 export async function runModuleHook(hook: AppliedHook, path: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
   const hookFunction = await load(path);

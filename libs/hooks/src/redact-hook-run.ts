@@ -1,12 +1,12 @@
 import type { HookRun } from './hook-runner.js';
 
-/** The text as others may see it. `cut`: it is the beginning of a longer one. */
+/** Redacts a text. `cut`: the text is the beginning of a longer one. */
 export type Redact = (text: string, cut?: boolean) => string;
 
-/** No character of UTF-8 is longer. */
+/** Longest character of UTF-8. */
 const CHARACTER_BYTES = 4;
 
-/** Redacts what a hook said, since it may repeat secrets of arguments and output. Call it before anything is cut. */
+/** Redacts the texts of a hook, which may repeat secrets of arguments and output. Called before any cut. */
 export function redactHookRun({ failure, reason, feedback, ...run }: HookRun, shown: Redact): HookRun {
   return {
     ...run,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** By https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, so that receivers verify with the libraries they have. */
+/** Headers by https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, which receivers verify with existing libraries. */
 export function signedHeaders(secret: string, id: string, body: string, now = Date.now()): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);

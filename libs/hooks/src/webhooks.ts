@@ -7,12 +7,12 @@ import { HookFailure, HookNotSetUp } from './hook-failure.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Asks webhooks. One for a process; `close` ends its connections. */
+/** Client for webhooks, one a process; `close` ends its connections. */
 export class Webhooks {
   private readonly forSessions: SafeFetch;
   private readonly byHost = new Map<string, SafeFetch>();
 
-  /** `sessions`: where webhooks of sessions may go. Those of the operator go where the config file says. */
+  /** `sessions`: egress rules of webhooks of sessions. Those of the operator may reach the host in the config file. */
   constructor(
     private readonly env: Env,
     sessions: EgressPolicy,
@@ -21,8 +21,8 @@ export class Webhooks {
   }
 
   /**
-   * POSTs the input as JSON, signed when the hook has a secret. 2xx with nothing, plain text (feedback) or a verdict in
-   * JSON is an answer; throws a HookFailure for everything else, redirects among them.
+   * POSTs the input as JSON, signed if the hook has a secret. Valid answers are 2xx with an empty body, plain text (feedback)
+   * or a verdict in JSON; throws a HookFailure for all others, including redirects.
    */
   async call(hook: AppliedHook, url: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
     const body = JSON.stringify(input);
@@ -54,13 +54,13 @@ export class Webhooks {
     }
   }
 
-  /** An operator's host is trusted for that operator's hook and nothing else; without redirects it is all that is reached. */
+  /** Client for the host of an operator's hook, trusted for this hook only; without redirects no other host is reached. */
   private fetcherFor(hook: AppliedHook, url: string): SafeFetch {
     if (hook.by === 'session') return this.forSessions;
     const { hostname } = new URL(url);
-    const known = this.byHost.get(hostname) ?? new SafeFetch(new EgressPolicy([hostname]));
-    this.byHost.set(hostname, known);
-    return known;
+    const fetcher = this.byHost.get(hostname) ?? new SafeFetch(new EgressPolicy([hostname]));
+    this.byHost.set(hostname, fetcher);
+    return fetcher;
   }
 
   private headers(hook: AppliedHook, body: string): Record<string, string> {
