@@ -17,11 +17,11 @@ describe('limits of calls', () => {
   let server: RedisServer;
   let connections: RedisConnection[];
   let tenant: string;
-  /** What the log says of calls; those it does not name are gone. */
+  /** States of calls in the log; missing ones are gone. */
   let log: Map<string, 'open' | 'ended'>;
   let limits: CallLimits[];
 
-  /** One call by one of the processes; true when it was admitted, and then the log has it. */
+  /** Submits a call in one of the processes; true if it was admitted, and then the log has it. */
   const admit = async (callId: string, checks: readonly LimitCheck[], by = 0): Promise<boolean> => {
     const answers = await limits[by % limits.length]?.consume(tenant, callId, checks);
     const admitted = answers?.every(({ rejection }) => rejection === undefined) ?? false;
@@ -133,7 +133,7 @@ describe('limits of calls', () => {
         await new Promise(setImmediate);
         open -= 1;
         log.set(callId, 'ended');
-        // Every third end is never reported: its process died.
+        // Skips every third End, as if its process had died.
         if (n % 3 !== 0) await limits[by % 3]?.releaseOpen(tenant, callId, checks);
       }
     };

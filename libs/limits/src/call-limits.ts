@@ -5,18 +5,18 @@ import type { LimitCheck } from './limit-checks.js';
 
 const ACQUIRE = LuaScript.load(new URL('./lua/acquire.lua', import.meta.url));
 
-/** A call is counted before the log has it. For this long a call that is missing there may still be accepted. */
+/** Time for which a counted call that is missing in the log may still be accepted. */
 const ACCEPT_MS = 60_000;
 
-/** Which of these calls have not ended: `gone` ones are not in the log (yet, or any more). */
+/** States of calls; `gone`: not in the log (yet, or any more). */
 export type CallStateLookup = (callIds: readonly string[]) => Promise<('open' | 'ended' | 'gone')[]>;
 
 /**
- * Counts calls against limits, exact for any number of processes: all limits of a call are checked and taken by one
- * script run. Rejects when Redis is out of reach.
+ * Counts calls against limits, exact for any number of processes: one script run checks and takes all limits of a call. Rejects
+ * while Redis is unreachable.
  *
- * Calls that have not ended are members of a set. A process that sees a call's End releases its places. A crash may lose that,
- * so a full set is compared with the log before a call is rejected. A place is never reused while its call has not ended.
+ * Open calls are members of a set. A process that receives a call's End releases its places. A crash may lose that, so a full
+ * set is compared with the log before a call is rejected. A place is never reused while its call is open.
  */
 export class CallLimits {
   constructor(
@@ -24,12 +24,12 @@ export class CallLimits {
     private readonly lookupStates: CallStateLookup,
   ) {}
 
-  /** Counts the call against all checks, or against none when one is full. */
+  /** Counts the call against all checks, or against none if one is full. */
   consume(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     return this.evaluate('consume', tenantId, callId, checks);
   }
 
-  /** The same results without counting. */
+  /** Returns the same results without counting. */
   peek(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     return this.evaluate('peek', tenantId, callId, checks);
   }
@@ -75,7 +75,7 @@ export class CallLimits {
     return checks.map((check, index) => countedResult(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
   }
 
-  /** Removes the members whose calls have ended and returns how many are left. Concurrent processes may do the same. */
+  /** Removes the members whose calls have ended and returns the number of the others. Safe in concurrent processes. */
   private async evictEnded(key: string): Promise<number> {
     const [members, time] = await Promise.all([this.redis.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES'), this.redis.time()]);
     const ids = members.filter((_member, index) => index % 2 === 0);

@@ -1,10 +1,10 @@
 import { KEPT_WITH_CALL_SECONDS, type Limits, type LimitScope, type ToolTier } from '#contracts';
 
 const HOUR_MS = 3_600_000;
-/** Members of calls that are gone by then go with the key. */
+/** Lifetime of a key, longer than that of its calls. */
 const ENTRY_TTL_MS = KEPT_WITH_CALL_SECONDS * 1_000;
 
-/** All that limits look at. */
+/** Facts of a call that limits use. */
 export interface LimitedCall {
   readonly tenantId: string;
   readonly keyId: string;
@@ -14,27 +14,24 @@ export interface LimitedCall {
   readonly tier: ToolTier;
 }
 
-/** The place of a call that another call made: below which root, and how far. */
+/** Place of a child call: its root, and its depth. */
 export interface CallTree {
   readonly rootCallId: string;
   readonly depth: number;
 }
 
-/** One limit that counts this call. `name` is the limit's place in Redis within the tenant. */
+/** Limit that counts a call. `name`: its key in Redis within the tenant. */
 export interface LimitCheck {
   readonly rule: 'actions' | 'rate' | 'concurrency' | 'tree-calls';
   readonly kind: 'window' | 'open' | 'total';
   readonly name: string;
   readonly calls: number;
   readonly ms: number;
-  /** Whose calls are counted, for people: `session s1`, `tool shell of tenant acme`. */
+  /** Scope of the count, for people: `session s1`, `tool shell of tenant acme`. */
   readonly scopeLabel: string;
 }
 
-/**
- * The limits that have to count this call; none when nothing that is set concerns it, and then Redis is not asked.
- * Pure, and the same for a submission and a quote.
- */
+/** Limits that count this call; without any, no Redis request is needed. Pure, and the same for a submission and a quote. */
 export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree): LimitCheck[] {
   const { actionsPerHour, rates = [], concurrency = [], treeCalls } = limits;
   const checks: LimitCheck[] = [];
@@ -92,7 +89,7 @@ function scopeOf(per: LimitScope, { tenantId, keyId, agentId, sessionId, tool }:
   }
 }
 
-/** Two rules that count the same calls share one count, and the stricter decides. */
+/** Merges rules that count the same calls; the stricter decides. */
 function withoutRepeats(checks: readonly LimitCheck[]): LimitCheck[] {
   const byName = new Map<string, LimitCheck>();
   for (const check of checks) {

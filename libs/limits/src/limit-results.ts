@@ -1,24 +1,24 @@
 import type { CallErrorCode, DecisionReason } from '#contracts';
 import type { LimitCheck } from './limit-checks.js';
 
-/** `Retry-After` where the time is unknown: room is there when a call ends. */
+/** `Retry-After` for an unknown time: a place is free after any call ends. */
 const RETRY_AFTER_MS = 1_000;
 
-/** What one limit says about a call. */
+/** Result of a limit for a call. */
 export interface LimitResult {
   readonly reason: DecisionReason;
-  /** There when the limit refuses. */
+  /** Present if the limit rejects the call. */
   readonly rejection?: LimitRejection;
 }
 
 export interface LimitRejection {
   readonly code: CallErrorCode;
   readonly message: string;
-  /** Whether the same call may pass later, and when to ask. */
+  /** Milliseconds until a retry may pass; absent if none can. */
   readonly retryAfterMs?: number;
 }
 
-/** The result of one counted limit: `count` other calls are in it; `waitMs` until there is room (0: unknown). */
+/** Result of a counted limit. `count`: other calls in it; `waitMs`: time until a place is free (0: unknown). */
 export function countedResult(check: LimitCheck, count: number, waitMs: number): LimitResult {
   const { rule, scopeLabel, calls } = check;
   const fill = `${count} of ${calls} ${unitOf(check)} of ${scopeLabel}`;
@@ -40,7 +40,7 @@ export function countedResult(check: LimitCheck, count: number, waitMs: number):
   });
 }
 
-/** `bytes` of the arguments as JSON. */
+/** Result of the limit of arguments; `bytes`: their size as JSON. */
 export function argumentBytesResult(bytes: number, limit: number): LimitResult {
   if (bytes <= limit)
     return {
@@ -52,7 +52,7 @@ export function argumentBytesResult(bytes: number, limit: number): LimitResult {
   });
 }
 
-/** How many levels a call is below the root of its tree. */
+/** Result of the limit of depth; `depth`: levels of the call below the root of its tree. */
 export function treeDepthResult(depth: number, limit: number): LimitResult {
   const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
   if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
@@ -65,7 +65,7 @@ export function queueDepthResult(pool: string, waiting: number, limit: number): 
   return rejected('queue-depth', { code: 'unavailable', message: `No capacity: ${fill}`, retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Costs are not counted yet. The result says so, so that the setting is not mistaken for a limit. */
+/** Result of the limit of costs, which states that costs are not counted yet. */
 export function costResult(cents: number): LimitResult {
   return {
     reason: {

@@ -1,6 +1,6 @@
 --[[
-  Counts a call against all its limits, or against none when one of them is full. All limits of a call are keys of one
-  tenant, so they live in one slot.
+  Counts a call against all its limits, or against none if one of them is full. All limits of a call are keys of one tenant, and
+  therefore in one slot.
 
   KEYS[i] zset of the calls that limit i counts: member = call id, score = when it was counted (ms)
   ARGV[1] call id    ARGV[2] `consume`, or `peek` to count nothing
@@ -27,7 +27,7 @@ for i, key in ipairs(KEYS) do
   elseif count >= limit then
     room = false
     if kind == 'window' then
-      -- There is room again when the oldest of those that fill it leaves the window.
+      -- A place is free when the oldest of the last `limit` calls leaves the window.
       local oldest = limit > 0 and redis.call('ZRANGE', key, -limit, -limit, 'WITHSCORES')[2]
       wait = oldest and oldest + ms - now or ms
     end
