@@ -1,11 +1,11 @@
 import { exhaustMap, Observable, type Subscription } from 'rxjs';
 
-/** Work that is repeated until `unsubscribe` is called. */
+/** Repeated work, until `unsubscribe` is called. */
 export type Ticker = Pick<Subscription, 'unsubscribe'>;
 
 /**
- * Runs `work` every `ms` milliseconds until it is unsubscribed. A tick that comes while `work` still runs is skipped. A failure is
- * given to `onFailure`, and the next tick runs `work` again. The timer keeps no process running.
+ * Runs `work` every `ms` milliseconds until it is unsubscribed. Skips ticks while `work` still runs. Passes a failure to
+ * `onFailure`; the next tick runs `work` again. The timer does not keep the process running.
  */
 export function everyMs(ms: number, work: () => unknown, onFailure: (error: unknown) => void = () => {}): Ticker {
   const attempt = async () => {
