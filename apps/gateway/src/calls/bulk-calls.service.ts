@@ -15,7 +15,7 @@ import { CancelCallService } from './cancel-call.service.js';
 import { EraseCallService } from './erase-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 
-/** Calls that are changed at a time. */
+/** Most calls changed concurrently. */
 const AT_ONCE = 32;
 
 interface Selection {
@@ -26,8 +26,8 @@ interface Selection {
 }
 
 /**
- * Does to all calls of a filter what the single routes do to one, newest first and a bounded number a request. A dry run
- * counts. Each call stands for itself: one that cannot be changed is named with its problem and stops no other.
+ * Applies a change of a single call to all calls of a filter, newest first, a bounded number per request. A dry run counts. A
+ * call that cannot be changed is listed with its problem and does not stop the others.
  */
 @Injectable()
 export class BulkCallsService {
@@ -38,7 +38,7 @@ export class BulkCallsService {
     private readonly eraseCall: EraseCallService,
   ) {}
 
-  /** Of the calls that fit, those that have not ended. Safe to repeat. */
+  /** Cancels matching calls that have not ended. Safe to repeat. */
   cancel(principal: Principal, { reason, graceMs, ...selection }: BulkCancelBody): Promise<BulkResult> {
     return this.each(
       principal,
@@ -50,7 +50,7 @@ export class BulkCallsService {
     );
   }
 
-  /** Of the calls that fit, those that have ended. With an idempotency key the same request runs none of them twice. */
+  /** Replays matching calls that have ended. With an idempotency key, a repeated request replays none twice. */
   replay(principal: Principal, selection: BulkReplayBody, idempotencyKey: string | undefined): Promise<BulkResult> {
     return this.each(
       principal,
@@ -63,7 +63,7 @@ export class BulkCallsService {
     );
   }
 
-  /** Of the calls that fit, those that have ended. Safe to repeat. */
+  /** Erases matching calls that have ended. Safe to repeat. */
   async erase(principal: Principal, { reason, ...selection }: BulkEraseBody): Promise<BulkResult> {
     const retention = this.eraseCall.allowedFor(principal);
     const act = selection.dryRun ? undefined : this.eraseCall.admit(principal);

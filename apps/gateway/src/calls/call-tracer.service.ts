@@ -16,12 +16,12 @@ export class CallTracer {
     return this.tracing !== undefined;
   }
 
-  /** `approve`: how long the call waited for a person, and the decision. `before` is the call before it was decided. */
+  /** Records the span `approve`: the wait for a person, and the decision. `before`: the call before its decision. */
   approvalDecided(before: CallSnapshot, decision: string): void {
     if (this.tracing !== undefined) startWait(this.tracing, before, { 'toolyard.approval.decision': decision }).end();
   }
 
-  /** `cancel` around `work`, and a span of what the call waited for if it never started. `before` is the call before that. */
+  /** Runs `work` in the span `cancel`, and records the wait of a call that never started. `before`: the call before the cancel. */
   async cancel(before: CallSnapshot, work: () => Promise<Call>): Promise<Call> {
     const { tracing } = this;
     if (tracing === undefined) return work();
@@ -38,7 +38,7 @@ export class CallTracer {
   }
 }
 
-/** From the submission, by the clock of Redis, until now, by the clock of this machine. */
+/** Span from the submission, by the clock of Redis, until now, by the clock of this machine. */
 function startWait(tracing: Tracing, { callId, status, pool, submittedAt, meta }: CallSnapshot, more: Record<string, string>): Span {
   return tracing.start({
     name: status === 'waiting_approval' ? 'approve' : `queue ${pool}`,

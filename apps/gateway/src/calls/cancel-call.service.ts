@@ -25,12 +25,12 @@ import { endBeforeStart } from './admission/new-call.js';
 import { CallTracer } from './call-tracer.service.js';
 import { ChildCallService } from './admission/child-call.service.js';
 
-/** A call that streams updates changes its version all the time; each try reads it afresh. */
+/** Most tries: updates change a call's version all the time, and each try reads it again. */
 const TRIES = 20;
 
 /**
- * Cancels a call in any state. Steps: read the snapshot → decide by its status → write on the version that was read →
- * the calls that it made → read the call. Safe to repeat: an ended call, or one on its way there, is answered as it is.
+ * Cancels a call in any state. Steps: read the snapshot → decide by its status → write on the version that was read → cancel
+ * its child calls → read the call. Safe to repeat: an ended or ending call is returned as it is.
  * - waiting or queued: ends at once, and its job leaves the queue;
  * - running: the worker gets the request, stops the tool within the grace period, and writes the End.
  */
@@ -66,14 +66,14 @@ export class CancelCallService {
     throw new ProblemError('conflict', 'The call changed faster than it could be cancelled; the same request may be repeated', { callId });
   }
 
-  /** The first request may have been refused because too few replicas had it: the repetition is answered when they do. */
+  /** Confirms an earlier request that too few replicas had: the repetition is answered once they have it. */
   private async confirm({ callId }: CallSnapshot): Promise<{ code: 'ENDED' | 'LOST' }> {
     await this.durable.confirm(keys.call(callId));
     const head = await this.store.snapshot(callId);
     return { code: head !== undefined && isStopped(head) ? 'ENDED' : 'LOST' };
   }
 
-  /** Also of a call that has ended: what it left running is not wanted either. Depth is bounded where calls are accepted. */
+  /** Cancels child calls, also of an ended call. Admission bounds the depth. */
   private async cancelChildren(principal: Principal, callId: string, request: CancelBody): Promise<void> {
     const children = await this.parents.childrenOf(callId);
     await Promise.all(children.map((child) => this.cancel(principal, child, request).catch(unlessNotThere)));
@@ -81,7 +81,7 @@ export class CancelCallService {
 
   private async cancelled(principal: Principal, callId: string): Promise<Call> {
     const call = await this.reader.read(principal, callId);
-    // Otherwise its time to live ends it.
+    // Deletes secret arguments at once; otherwise they expire.
     const { argumentsDigest = '' } = call.approval?.decided?.edited ?? {};
     const { secret } = argumentRefs({ argumentsEdited: argumentsDigest !== '', argumentsDigest });
     if (call.argumentsRedacted && call.status === 'ended') await this.blobs.delete(callId, secret).catch(() => {});
@@ -104,17 +104,17 @@ export class CancelCallService {
     const stopped = { how: await this.howEnded(head), tookMs: 0 };
     const answer = await this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped } });
     if (isApplied(answer)) telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
-    // Not waited for: a worker that takes the job finds the call ended.
+    // Not awaited: a worker that dequeues the job finds the call ended.
     if (isApplied(answer) && head.status === 'queued')
       void this.queue.removeJob(head.queue, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     return answer;
   }
 
-  /** What is known of the tool of a call that does not run: between attempts, the worker of the last one may have been lost. */
+  /** State of the tool of a call that does not run. Between attempts, the worker of the last one may have been lost. */
   private async howEnded(head: CallSnapshot): Promise<Stopped['how']> {
     if (head.attempt === 0) return 'not_started';
     const [last] = await this.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
-    // The tool had ended its attempt before it asked.
+    // A tool ends its attempt before its request for input.
     if (last?.type === 'call.input_requested' || last?.type === 'call.input_given') return 'stopped';
     if (last?.type !== 'call.retry') return 'unknown';
     const event = upcastEvent(last.json);
@@ -126,7 +126,7 @@ function isStopped({ status, cancelRequested }: CallSnapshot): boolean {
   return status === 'ended' || cancelRequested;
 }
 
-/** A child that was announced and never accepted. */
+/** Ignores a child that was registered and never accepted. */
 function unlessNotThere(error: unknown): void {
   if (!(error instanceof ProblemError) || error.code !== 'resource_not_found') throw error;
 }

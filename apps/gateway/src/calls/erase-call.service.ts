@@ -20,7 +20,7 @@ const NOT_REACHED = [
 ];
 
 /**
- * Erases the content of ended calls. This records the request, takes the texts out of lists, and asks for the call to leave Redis;
+ * Erases the content of ended calls. Records the request, removes the texts from lists, and requests the removal from Redis;
  * the process that archives does the rest (`Eraser` of #sealing).
  */
 @Injectable()
@@ -34,7 +34,10 @@ export class EraseCallService {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** What the tenant is set to now. @throws ProblemError `conflict` for one of which nothing may be erased */
+  /**
+   * Current retention settings of the tenant.
+   * @throws ProblemError `conflict` under legal hold
+   */
   allowedFor({ tenantId }: Principal): TenantRetention {
     const retention = this.retentionNow(tenantId);
     if (retention.legalHold === true)
@@ -50,7 +53,10 @@ export class EraseCallService {
     return this.acts.admit(principal, { revokes: false });
   }
 
-  /** Safe to repeat: of an erased call it says how far the erasure is. `act`: of the request that erases it, maybe with others. */
+  /**
+   * Requests an erasure; returns the progress of an earlier one. `act`: administrative act of the request, possibly shared with
+   * other calls.
+   */
   async erase(
     principal: Principal,
     callId: string,
@@ -68,7 +74,7 @@ export class EraseCallService {
       await this.checkErasable(head, retention);
       const { actor } = eventOrigin(this.config.name, principal);
       const { tenantId } = principal;
-      // First the act: a repetition would find the request and record nothing.
+      // Records the act first: a repetition would find the request and record nothing.
       await act.record('admin.call_erased', { target: callId, reason });
       await erasures.request({ callId, tenantId, partition: partitionOf(callId), lastSeq: head.lastSeq, requestedBy: actor, reason });
       this.log.info({ callId, tenantId, actor }, 'the erasure of a call was requested');
@@ -105,7 +111,7 @@ export class EraseCallService {
       });
   }
 
-  /** The file as it is now: a legal hold counts at once. */
+  /** Retention of the current file, so that a legal hold counts at once. */
   private retentionNow(tenantId: string): TenantRetention {
     const { retention = {} } = this.config.file?.read() ?? this.config;
     return Object.hasOwn(retention, tenantId) ? (retention[tenantId] ?? {}) : {};

@@ -21,13 +21,13 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { SECRET_SLACK_MS } from './admission/new-call.js';
 import { CallReader } from './read/call-reader.service.js';
 
-/** A value above it is stored beside the log. */
+/** Most bytes of a value in the event; a larger one is stored beside the log. */
 const INLINE_BYTES = 4_096;
 
 /**
- * Gives a call the value that its tool has asked for, or that it was declined. Steps: one of both is there, and this key may
- * answer → the call waits, for this question → the value fits schema and limits → secrets are taken out of what is shown → write on the version that was read. The log
- * dispatches the call. The first value counts; the same key may repeat it.
+ * Gives a call the value that its tool requested, or the information that it was declined. Steps: the body has one of both, and
+ * this key may answer → the call waits for this request → the value matches schema and limits → secrets are redacted → write on
+ * the version that was read. The log dispatches the call. The first value counts; the same key may repeat it.
  */
 @Injectable()
 export class GiveInputService {
@@ -42,8 +42,8 @@ export class GiveInputService {
   ) {}
 
   /**
-   * @throws ProblemError `forbidden`, `conflict` when the call does not wait for this value, `invalid_request` when it does
-   * not fit the schema, `payload_too_large`
+   * @throws ProblemError `forbidden`, `conflict` if the call does not wait for this value, `invalid_request` if the value does
+   * not match the schema, `payload_too_large`
    */
   async give(principal: Principal, callId: string, body: InputBody): Promise<Call> {
     const answer = answerIn(body);
@@ -69,7 +69,7 @@ export class GiveInputService {
     throw new ProblemError('invalid_request', message, { callId: call.id, errors: [{ pointer: '/decline', message }] });
   }
 
-  /** Whether the key may answer the questions of this call's tool. */
+  /** True if the key may answer requests of this call's tool. */
   async mayAnswer(principal: Principal, callId: string): Promise<boolean> {
     if (this.apiKeys.rejection(principal, 'approve') === undefined) return true;
     if (this.apiKeys.rejection(principal, 'submit') !== undefined) return false;
@@ -98,7 +98,7 @@ export class GiveInputService {
     throw new ProblemError('invalid_request', detail, { callId: call.id, errors });
   }
 
-  /** Before the event: it never refers to a value that is missing. What a lost answer leaves expires. */
+  /** Stores the value before the event, which never refers to a missing value. The value of an event that was not written expires. */
   private async prepare({ id, tenantId, timeouts }: Call, request: number, given: JsonValue): Promise<InputGivenData> {
     const { value, secrets } = this.redaction.of(tenantId).redactor.json(given);
     const isSmall = Buffer.byteLength(JSON.stringify(value)) <= INLINE_BYTES;
@@ -119,7 +119,7 @@ export class GiveInputService {
     if (!isApplied(answer)) throw conflict(call, 'it got another value, was cancelled or expired meanwhile');
   }
 
-  /** The same key gave the same value before: its answer may have been lost. */
+  /** Accepts a repeated value of the same key, whose first response may have been lost. */
   private async repeated(principal: Principal, call: Call, given: Answer, attempt: number | undefined): Promise<Call> {
     const { actor } = eventOrigin(this.config.name, principal);
     const last = await this.lastGiven(call.id);
@@ -153,12 +153,12 @@ function answerIn({ value, decline }: InputBody): Answer {
   throw new ProblemError('invalid_request', `The answer is not valid: ${message}`, { errors: [{ pointer: '/value', message }] });
 }
 
-/** Readers of JSON skip it. It keeps a secret from being guessed by the digest, which the event shows. */
+/** Salt of blanks, which JSON parsers skip. Keeps a secret from being guessed by the digest in the event. */
 function newSalt(): string {
   return Array.from(randomBytes(16), (byte) => byte.toString(2).padStart(8, '0').replaceAll('0', ' ').replaceAll('1', '\t')).join('');
 }
 
-/** Where the salt is that a repeated value is compared with: longer than the value itself, which ends with the call. */
+/** Name of the salt for comparing a repeated value. Outlives the value, which ends with the call. */
 function saltOf(ref: SuspensionRef): SuspensionRef {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a longer name of the same form
   return `${ref}salt` as SuspensionRef;

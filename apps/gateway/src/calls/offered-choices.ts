@@ -1,13 +1,13 @@
 import type { JsonSchema, JsonValue, ToolDescriptor } from '#contracts';
 
-/** The names that there are now for arguments that are marked with `x-choices`. */
+/** Current names for arguments marked with `x-choices`. */
 export type Choices = Readonly<Record<'agents' | 'skills', readonly string[]>>;
 
 const MARK = 'x-choices';
 
 /**
- * A built-in tool as models see it: an argument that names sub-agents or skills lists those there are. The check of arguments
- * stays as it is, so the tool itself answers other names. Pure.
+ * Built-in tool as models see it: an argument that names sub-agents or skills lists the current ones. Validation is unchanged,
+ * so the tool itself answers other names. Pure.
  */
 export function withChoices(tool: ToolDescriptor, choices: Choices): ToolDescriptor {
   const text = tool.source === 'builtin' ? JSON.stringify(tool.input) : '';

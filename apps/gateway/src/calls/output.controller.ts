@@ -7,7 +7,7 @@ import { Endpoint } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parseCallId } from '../platform/http/parse.js';
 
-/** The whole output of an ended call, or one range of it (RFC 9110, 14). */
+/** Output of an ended call, whole or one range (RFC 9110, 14). */
 @Controller()
 export class OutputController {
   constructor(private readonly reader: CallReader) {}
@@ -35,7 +35,7 @@ export class OutputController {
   }
 }
 
-/** A malformed header, another unit or more than one range may be ignored: then all of it is the answer. */
+/** Requested range. A malformed header, another unit or several ranges are ignored: the answer is the whole output. */
 function rangeOf(header: string | undefined, size: number): 'all' | 'outside' | { start: number; end: number } {
   if (header === undefined) return 'all';
   const ranges = parseRange(size, header);

@@ -25,7 +25,7 @@ import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { TestPolicyService } from './test-policy.service.js';
 import { submitOptions, type SubmitHeaders } from './submit-headers.js';
 
-/** Questions over many calls: lists, counts, numbers, failures, sessions; and changes to all calls of a filter. */
+/** Queries over many calls: lists, counts, numbers, failures, sessions; and changes to all calls of a filter. */
 @Controller()
 export class QueriesController {
   constructor(

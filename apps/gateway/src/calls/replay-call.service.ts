@@ -10,9 +10,9 @@ const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden char
 const ERASED = 'The content of this call was erased: replay it with arguments';
 
 /**
- * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
- * lineage. Of arguments that held secrets, or hidden characters that were written out for a person, only what was
- * shown is kept: such a call needs them again. It passes every stage of a submission: the current tool, posture and policy apply.
+ * Runs a call again as a new call of the same session, with the same or edited arguments; `replayOf` has the lineage. Secrets
+ * and escaped invisible characters are stored only in shown form: such a call needs its arguments again. All stages of a
+ * submission apply with the current tool, posture and policy.
  */
 @Injectable()
 export class ReplayCallService {
@@ -30,7 +30,7 @@ export class ReplayCallService {
         callId,
         errors: [{ pointer: '/arguments', message: SECRETS_ARE_GONE }],
       });
-    // The times are those that the call had, which may be longer than a submission may ask for.
+    // Keeps the times of the original call, which may exceed those that a submission may request.
     const body: SubmitCallBody = {
       tool,
       dialect: 'core',
@@ -43,7 +43,7 @@ export class ReplayCallService {
       ...(userId === undefined ? {} : { userId }),
     };
     const { requesters, spoken } = await this.reader.submissionInfo(principal, callId);
-    // With four eyes, who wrote the arguments does not allow them.
+    // With four eyes, the author of the arguments cannot approve them.
     const editors = call.approval?.decided?.edited === undefined ? [] : [call.approval.decided.by];
     return this.submitCall.submit(principal, body, {
       ...options,
@@ -54,7 +54,7 @@ export class ReplayCallService {
   }
 }
 
-/** Arguments that are no object were refused, and are again: as the JSON text that they may have come as. */
+/** Arguments of a submission. Non-objects, which were rejected, become JSON text and are rejected again. */
 export function asSubmitted(args: Call['arguments']): SubmitCallBody['arguments'] {
   if (typeof args === 'string') return args;
   return typeof args === 'object' && args !== null && !Array.isArray(args) ? args : JSON.stringify(args);

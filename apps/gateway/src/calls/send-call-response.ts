@@ -3,7 +3,7 @@ import type { Call } from '#contracts';
 import { parsePreferWait, prefersCancel } from '../platform/http/parse.js';
 import type { SubmitHeaders } from './submit-headers.js';
 
-/** Sends 200 with an ended call, 202 with one that goes on; where it lives, and whether the wish to wait was heard. */
+/** Sends 200 for an ended call, else 202. Sets `Location` and `Preference-Applied`. */
 export function sendCallResponse(reply: FastifyReply, call: Call, { prefer }: SubmitHeaders): void {
   reply.status(call.status === 'ended' ? 200 : 202).header('Location', `/v1/calls/${call.id}`);
   const wait = parsePreferWait(prefer);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { BatchStrategy } from '#contracts';
 import { nextOf } from './strategy-groups.decider.js';
 
-/** The rounds in which calls start when each waits for the one before; `+`: a new group. */
+/** Rounds in which calls start if each waits for the previous one; `+`: a new group. */
 const roundsOf = (strategy: BatchStrategy, text: string): string[] => {
   const calls = text.split('').map((kind, at) => ({ at, readOnly: kind === 'r', isStarted: false }));
   const rounds: string[] = [];

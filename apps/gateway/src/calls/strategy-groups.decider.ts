@@ -1,6 +1,6 @@
 import type { BatchStrategy } from '#contracts';
 
-/** The calls that may run at the same time, in order; a group starts when the one before it has ended. */
+/** Groups of calls that may run at the same time, in order; a group starts when the previous one has ended. */
 export function groupsOf(strategy: BatchStrategy, readOnly: readonly boolean[]): number[][] {
   const all = readOnly.map((_, index) => index);
   switch (strategy.type) {
@@ -32,7 +32,10 @@ interface GroupedCall {
   readonly isStarted: boolean;
 }
 
-/** What may start when all that were started have ended; `isNewGroup`: nothing of its group was started, and it is not the first. Pure. */
+/**
+ * Calls that may start when all started ones have ended; `isNewGroup`: nothing of their group was started, and it is not the
+ * first. Pure.
+ */
 export function nextOf<T extends GroupedCall>(
   strategy: BatchStrategy,
   calls: readonly T[],

@@ -18,21 +18,21 @@ import { watchedCall } from './read/watched-call.js';
 
 export interface SubmittedCall {
   readonly call: Call;
-  /** False when the same submission was accepted before. */
+  /** False if the same submission was accepted before. */
   readonly created: boolean;
 }
 
-/** How old the state of the queue in a quote may be: by the time it is read it has changed anyway. */
+/** Longest age of the queue's state in a quote, which changes before it is read anyway. */
 const QUOTED_MS = 20;
 
 const PARENT_ENDED = CancelBody.parse({ reason: 'The call that made it does not run any more' });
 const CLIENT_DISCONNECTED = CancelBody.parse({ reason: 'The client that waited for it went away' });
 
 /**
- * The use case of every transport: submits a call. `admission/pipeline.ts` lists the steps until the call is in the log;
- * here is what follows: the problem of a rejected call, or the accepted call, or its result when the caller waits.
+ * Submits a call, for every transport. `admission/pipeline.ts` lists the steps until the call is in the log; then follows the
+ * problem of a rejected call, the accepted call, or its result if the caller waits.
  *
- * A rejected call is a call too: its ProblemError carries the call's id and a result for the model.
+ * A rejected call is recorded too: its ProblemError has the call's id and a result for the model.
  */
 @Injectable()
 export class SubmitCallService {
@@ -48,14 +48,14 @@ export class SubmitCallService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws ProblemError with the call's id when it was rejected; `idempotency_key_reused` for the same key with another body */
+  /** @throws ProblemError with the call's id if it was rejected; `idempotency_key_reused` for the same key with another body */
   submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<SubmittedCall> {
     const submission = new Submission(principal, body, options);
     if (!this.tracer.isEnabled) return this.admitAndAnswer(submission);
     return this.tracer.trace(submission, () => this.admitAndAnswer(submission));
   }
 
-  /** What a submission would meet now. Nothing is counted, stored or traced. */
+  /** Outcome of a submission at this moment. Counts, stores and traces nothing. */
   async quote(principal: Principal, body: SubmitCallBody): Promise<Quote> {
     const submission = new Submission(principal, body, {}, true);
     await this.pipeline.run(submission);
@@ -86,11 +86,11 @@ export class SubmitCallService {
     const seen: readonly StoredEvent[] | undefined = await this.cancelOnDisconnect(principal, call.id, ended, options);
     const lost = this.apiKeys.rejection(principal, 'submit');
     if (lost !== undefined) throw new ProblemError(lost.code, lost.detail, { callId: call.id });
-    // The call is accepted: a Redis that went away meanwhile must not turn the answer into an error.
+    // The call is accepted, so an unreachable Redis must not turn the answer into an error.
     return watchedCall(seen) ?? (await this.reader.read(principal, call.id).catch(() => call));
   }
 
-  /** A child that was accepted after its parent ended is cancelled. Never rejects: the child is accepted, and its deadlines hold. */
+  /** Cancels a child that was accepted after its parent ended. Never rejects: the child is accepted, and its deadlines hold. */
   private async cancelOrphan(principal: Principal, callId: string, lineage: CallLineage, byAgent: boolean): Promise<void> {
     try {
       if (await this.children.isParentTerminal(principal, lineage, byAgent)) await this.cancelCall.cancel(principal, callId, PARENT_ENDED);
@@ -99,19 +99,19 @@ export class SubmitCallService {
     }
   }
 
-  /** Waits, and cancels the call when the client disconnects meanwhile and asked for that. */
+  /** Waits, and cancels the call if the client disconnects and requested that. */
   private async cancelOnDisconnect<T>(principal: Principal, callId: string, waiting: Promise<T>, options: SubmitOptions): Promise<T> {
     const { cancelOnDisconnect = false, clientDisconnectSignal } = options;
     if (!cancelOnDisconnect || clientDisconnectSignal === undefined) return waiting;
     const signal = clientDisconnectSignal();
-    // No client is left that could be sent a failure; the call's deadlines hold.
+    // Ignores failures: no client is left to report them to, and the call's deadlines hold.
     const cancel = () => void this.cancelCall.cancel(principal, callId, CLIENT_DISCONNECTED).catch(() => {});
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel, { once: true });
     return waiting.finally(() => signal.removeEventListener('abort', cancel));
   }
 
-  /** The answer to a repetition is what the first submission would be answered now. */
+  /** Answer to a repeated submission: the current state of the call. */
   private async replayedSubmission(principal: Principal, callId: string, options: SubmitOptions): Promise<Call> {
     const { waitMs } = options;
     const call =

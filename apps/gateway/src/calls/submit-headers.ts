@@ -7,7 +7,7 @@ import { parseIdempotencyKey, parsePreferWait, parseTraceparent, prefersCancel }
 
 export type SubmitHeaders = IncomingHttpHeaders & { 'idempotency-key'?: string; traceparent?: string; prefer?: string };
 
-/** What the headers of a submission ask for. */
+/** Submission options in the headers. */
 export function submitOptions(headers: SubmitHeaders): SubmitOptions {
   return {
     idempotencyKey: parseIdempotencyKey(headers['idempotency-key']),
@@ -16,12 +16,15 @@ export function submitOptions(headers: SubmitHeaders): SubmitOptions {
   };
 }
 
-/** The same for one call, and whether the client is still there. Throws `forbidden` when it may not cancel, but asks for it. */
+/**
+ * Submission options of one call, with the client's disconnect signal.
+ * @throws ProblemError `forbidden` for a cancel preference without the scope `cancel`
+ */
 export function callOptions({ scopes }: Principal, headers: SubmitHeaders, reply: FastifyReply): SubmitOptions {
   const cancelOnDisconnect = prefersCancel(headers.prefer);
   if (cancelOnDisconnect && !scopes.includes('cancel'))
     throw new ProblemError('forbidden', `Prefer: cancel-on-disconnect needs the scope cancel; the key has ${scopes.join(', ')}`);
-  // One literal: every stage reads these options, and objects made by spreading are slow to make and to read.
+  // One literal: every stage reads these options, and spread objects are slow to create and to read.
   return {
     idempotencyKey: parseIdempotencyKey(headers['idempotency-key']),
     traceparent: parseTraceparent(headers.traceparent),

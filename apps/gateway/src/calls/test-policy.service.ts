@@ -31,23 +31,23 @@ import { asSubmitted } from './replay-call.service.js';
 
 const AT_ONCE = 16;
 const PAGE = 200;
-/** What is not judged by then is skipped. */
+/** Time after which the remaining calls are skipped. */
 const MOST_MS = 5_000;
-/** A test blocks the gateway while it judges: no tenant runs two. */
+/** A test blocks the gateway while it evaluates: at most one per tenant. */
 const TURNS = { atOnce: 1, allAtOnce: 4, waiting: 0, what: 'tests of a policy' };
-/** Of a tenant's settings. */
+/** Evaluated parts of a tenant's settings. */
 const JUDGED_PARTS: ReadonlySet<string> = new Set(['policy', 'posture', 'agents']);
-/** What no worker serves now is judged all the same. */
+/** Availability of tools that no worker serves now; their calls are evaluated too. */
 const RUNNABLE = { isRunnable: () => ({ ok: true }) };
 
 type Changed = PolicyTestResult['changed'][number];
 type Outcome = { readonly changed: Changed | undefined } | { readonly skipped: string };
-/** What both configurations make of a call. */
+/** Outcome of a call under both configurations. */
 type Judge = () => Promise<Outcome>;
 
 const LATE: Outcome = { skipped: `not judged within ${MOST_MS / 1_000} s: ask for fewer calls` };
 
-/** Judges recorded calls by a configuration that is not in force, and tells which verdicts differ. Runs and changes nothing. */
+/** Evaluates recorded calls by an inactive configuration and lists the changed decisions. Runs and changes nothing. */
 @Injectable()
 export class TestPolicyService {
   private readonly turns = new TenantTurns(TURNS);
@@ -65,8 +65,11 @@ export class TestPolicyService {
   ) {}
 
   /**
-   * Calls are judged one after the other, with a turn of the event loop between them, until the time is up or the client `gone`.
-   * @throws ProblemError `invalid_request` that names the fields that are wrong, `too_many_requests` while another test of the tenant runs
+   * Evaluates the calls one after the other, with a turn of the event loop between them, until the time is over or `gone`
+   * aborts.
+   *
+   * @throws ProblemError `invalid_request` that names the wrong fields, `too_many_requests` while another test of the tenant
+   * runs
    */
   test(principal: Principal, body: PolicyTestBody, gone: AbortSignal): Promise<PolicyTestResult> {
     return this.turns.run(principal.tenantId, () => this.run(principal, body, gone));
@@ -102,7 +105,7 @@ export class TestPolicyService {
     );
   }
 
-  /** Reads what is judged. */
+  /** Reads a recorded call and prepares its evaluation. */
   private async judgeOf(principal: Principal, summary: CallSummary, now: CallEvaluator, then: CallEvaluator): Promise<Judge> {
     const { id: callId, tool, preview } = summary;
     try {
@@ -153,7 +156,7 @@ export class TestPolicyService {
     }
   }
 
-  /** Agents of other tenants do not count, and are not checked. */
+  /** Configuration of the tenant. Agents of other tenants are ignored, and not validated. */
   private configOf({ tenantId }: Principal, parts: PolicyTestBody['config']): GatewayConfig {
     const { tenants: all } = parts;
     const own = isObject(all) && Object.hasOwn(all, tenantId) ? all[tenantId] : undefined;
@@ -171,7 +174,7 @@ export class TestPolicyService {
   }
 }
 
-/** Why it has no verdict that counts. */
+/** Reason why the call has no valid decision; undefined if it has one. */
 function unjudged({ decision: { reasons }, rejection }: EvaluatedCall): string | undefined {
   if (reasons.length === 0 && rejection !== undefined) return rejection.error.message;
   return reasons.find(({ reason }) => reason.startsWith(TOO_LONG))?.reason;

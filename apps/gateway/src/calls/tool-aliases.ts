@@ -3,15 +3,15 @@ import { parseName } from '#policy';
 
 type Aliases = PolicyConfig['toolAliases'];
 
-/** The tool that an agent means by a name of its configuration, as the registry knows it; undefined for any other name. Pure. */
+/** Registered tool of an alias in the agent's configuration; undefined for any other name. Pure. */
 export function aliasedTool(aliases: Aliases, said: string): string | undefined {
   const full = Object.keys(aliases).find((name) => aliases[name] === said);
   return full === undefined ? undefined : registeredName(full);
 }
 
 /**
- * Tools under the names that the agent's configuration gives them, sorted by name. Another tool of such a name is shown
- * with its source in front, which calls may always use; one that is built in has no such name and is left out. Pure.
+ * Tools under the aliases of the agent's configuration, sorted by name. Another tool of the same name is shown with its source
+ * as prefix, which calls may always use; a built-in one has no such name and is left out. Pure.
  */
 export function withAliases(tools: readonly ToolDescriptor[], aliases: Aliases): ToolDescriptor[] {
   if (Object.keys(aliases).length === 0) return [...tools];
@@ -27,7 +27,7 @@ export function withAliases(tools: readonly ToolDescriptor[], aliases: Aliases):
   return named.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Each tool of a source can be called as `source__tool`. */
+/** Name in the registry: each tool of a source can be called as `source__tool`. */
 function registeredName(full: string): string {
   const written = parseName(full);
   if (written.kind !== 'source' || written.name === undefined) return full;

@@ -15,7 +15,7 @@ import { ToolAvailabilityService } from '../workers/tool-availability.service.js
 
 const NOTHING_FOUND: ReadonlySet<string> = new Set();
 
-/** The tools that a key may use, sorted by name; `available` says whether a call would be let through now, and why not. */
+/** Tools that a key may use, sorted by name; `available` states whether a call would be accepted now, and why not. */
 @Injectable()
 export class ToolCatalog {
   constructor(
@@ -48,8 +48,8 @@ export class ToolCatalog {
   }
 
   /**
-   * The same in a dialect, under the aliases of the agent's configuration. `said`: by default the dialect of the session, else
-   * of the key. A dialect changes built-in tools only.
+   * Tools in a dialect, under the aliases of the agent's configuration. `said`: dialect; default: the session's, else the
+   * key's. A dialect changes built-in tools only.
    */
   async listIn(caller: Principal, subject: PolicySubject, said?: Dialect): Promise<ToolDescriptor[]> {
     const rules = await this.rules.of(caller, subject);
@@ -63,7 +63,7 @@ export class ToolCatalog {
     return withAliases(all, toolAliases);
   }
 
-  /** Those that a call would be let through for, as the dialect has them. */
+  /** Tools for which a call would be accepted, in their dialect form. */
   async callable(
     caller: Principal,
     subject: PolicySubject = {},
@@ -78,13 +78,13 @@ export class ToolCatalog {
     return this.readiness.hostOf({ tenantId: caller.tenantId, sessionId, agentId: agentOf(caller, agentId) });
   }
 
-  /** The names of sub-agents and skills that there are now. */
+  /** Current names of sub-agents and skills. */
   private async choices(tools: readonly ToolDescriptor[], caller: Principal, { agentId }: PolicySubject): Promise<Choices> {
     const agents = tools.filter(({ pool, available }) => pool === 'agent' && available.ok).map(({ name }) => name);
     return { agents, skills: await this.skills.names({ tenantId: caller.tenantId, agentId: agentOf(caller, agentId) }) };
   }
 
-  /** Those that a model is shown: not the deferred ones that its session has not found. */
+  /** Tools shown to a model: all but deferred ones that its session has not found. */
   async forModel(caller: Principal, subject: PolicySubject = {}, agent: ToolCallers = 'main'): Promise<ToolDescriptor[]> {
     return (await this.callable(caller, subject, agent)).filter(({ deferred }) => deferred !== true);
   }
@@ -96,7 +96,7 @@ export class ToolCatalog {
   }
 }
 
-/** The tools of other sources than the built-in one, which the dialect leaves as they are. Pure. */
+/** Tools of other sources than `builtin`, which the dialect does not change. Pure. */
 function foreignTo(dialect: Exclude<Dialect, 'core'>, tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   const names = new Set(viewOf(dialect).names());
   return tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));

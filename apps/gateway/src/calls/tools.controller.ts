@@ -6,9 +6,9 @@ import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 
 /**
- * The catalog that the caller's key may use, in the shape its model's API wants. `full` also shows what the agent or the session
- * does not have or no worker can run, and why, and
- * deferred tools; the shapes for models have what a call would be let through for now, without deferred tools that the session has not found.
+ * Catalog of the caller's key, in the format of its model's API. `full` also lists deferred tools, and tools that the agent or
+ * session lacks or no worker serves, with the reason. The formats for models list tools for which a call would be accepted now,
+ * without deferred tools that the session has not found.
  */
 @Controller()
 export class ToolsController {

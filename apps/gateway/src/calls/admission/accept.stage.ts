@@ -7,15 +7,15 @@ import { dispatchCall } from './dispatch-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /**
- * Writes the call to the log: durable from here on, and queued, waiting for approval, or ended by its rejection. Then
- * dispatches it. The dispatch is not awaited, since the log's timers dispatch again what was lost. It is written to Redis
- * right behind the accept, unless only the answer of the log says whether the call is new and queued.
+ * Writes the call to the log, which makes it durable: queued, waiting for approval, or ended by its rejection. Then dispatches
+ * it. The dispatch is not awaited: the log's timers repeat a lost one. Dispatch commands go to Redis right behind the accept,
+ * unless only the log's answer shows whether the call is new and queued.
  */
 @Injectable()
 export class AcceptStage implements AdmissionStage {
   readonly name = 'accept';
   readonly isAlwaysTraced = true;
-  /** Tenants whose last call the log refused: no job goes ahead of a call of theirs, which may not come to be. */
+  /** Tenants whose last call the log refused. Their next call is dispatched only after the log has accepted it. */
   private readonly full = new Set<string>();
 
   constructor(

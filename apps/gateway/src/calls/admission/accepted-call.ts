@@ -1,7 +1,7 @@
 import { dataSchemaOf, type Call, type CallEvent, type CallEventType, type JsonValue } from '#contracts';
 import { foldCall, isoTime, type NewCall } from '#event-log';
 
-/** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
+/** State of the call right after its first transition: answers a submission without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {
   const { submitted, followUp } = call;
   const events: CallEvent[] = [envelope(call, 'call.submitted', 1, time, submitted)];
@@ -10,7 +10,7 @@ export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call
   return foldCall(events, { arguments: args });
 }
 
-/** What the log makes of the transition, but for the place in the log, which the call does not show. */
+/** Event as the log writes it, except for its place in the log, which the call does not show. */
 function envelope<T extends CallEventType, D>({ callId, meta, author }: NewCall, type: T, callver: number, time: number, data: D) {
   return {
     specversion: '1.0' as const,

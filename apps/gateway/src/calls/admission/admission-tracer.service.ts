@@ -5,9 +5,9 @@ import { ToolRegistry } from '#tool-sdk';
 import type { AdmissionStage, Submission, SubmissionTrace } from './submission.js';
 
 /**
- * Spans of submissions, off until `enable` is called. `submit_call {tool}` is the span that the log keeps with the call. It
- * ends when the call is accepted, also when the caller waits for more. Below it is one span for each stage that waits, and
- * always `judge` and `accept`: the other stages take microseconds.
+ * Spans of submissions, off until `enable` is called. `submit_call {tool}` is stored with the call and ends on acceptance, even
+ * if the caller waits longer. Its children are one span for each stage that waits, and always `judge` and `accept`; the other
+ * stages take microseconds.
  */
 @Injectable()
 export class AdmissionTracer {
@@ -16,7 +16,7 @@ export class AdmissionTracer {
 
   constructor(private readonly tools: ToolRegistry) {}
 
-  /** `isHttpRequest`: whether this traceparent is the span of an HTTP request that is being answered. */
+  /** `isHttpRequest`: true if the traceparent is the span of an HTTP request in progress. */
   enable(tracing: Tracing, isHttpRequest: (traceparent: string) => boolean): void {
     this.tracing = tracing;
     this.isHttpRequest = isHttpRequest;
@@ -26,7 +26,7 @@ export class AdmissionTracer {
     return this.tracing !== undefined;
   }
 
-  /** Runs `work` in the submission's span. While tracing is off, the work alone. */
+  /** Runs `work` in the submission's span, or without a span while tracing is off. */
   async trace<T>(submission: Submission, work: () => Promise<T>): Promise<T> {
     const { tracing } = this;
     if (tracing === undefined) return work();
@@ -42,7 +42,7 @@ export class AdmissionTracer {
     }
   }
 
-  /** A submission by WebSocket has no request, so its span is the server span too. */
+  /** Starts the submission's span. A submission by WebSocket has no request span, so its kind is `server`. */
   private start(tracing: Tracing, { principal, body, options }: Submission): Span {
     const { traceparent: parent, batchId, replayOf } = options;
     const tool = this.tools.for(principal.tenantId).resolve(body.tool)?.name ?? 'unknown';
@@ -81,7 +81,7 @@ class StageSpans implements SubmissionTrace {
     try {
       const waiting = span.run(() => stage.run(submission));
       if (waiting !== undefined) return this.finish(span, stage, submission, waiting);
-      // A span that is not ended is not exported.
+      // Exports only spans of traced stages: a span without an end is not exported.
       if (stage.isAlwaysTraced === true) this.end(span, stage, submission);
     } catch (error) {
       span.end({ failed: { type: errorType(error) } });

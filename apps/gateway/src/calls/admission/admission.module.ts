@@ -44,6 +44,6 @@ const shared = [
   UnrunCalls,
 ];
 
-/** What a submission passes until the call is in the log, and reading of calls. `pipeline.ts` has the order. */
+/** Stages of a submission until the call is in the log, and reading of calls. `pipeline.ts` has the order. */
 @Module({ imports: [GovernanceModule, WorkersModule, SessionsModule], providers: [...shared, ...stages], exports: shared })
 export class AdmissionModule {}

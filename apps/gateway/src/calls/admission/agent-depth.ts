@@ -3,8 +3,8 @@ import type { EvaluatedCall } from './evaluated-call.js';
 import type { Submission } from './submission.js';
 
 /**
- * Refuses a sub-agent below another one, unless the loop of that one calls it and has levels left. A key that names a
- * call of a sub-agent as parent cannot get around it, nor can a tool that runs below one. Pure.
+ * Rejects a sub-agent below another one, unless the loop of the upper one makes the call and has levels left. Also holds for
+ * keys that name a sub-agent's call as parent, and for tools that run below one. Pure.
  */
 export function withAgentDepth({ lineage, options }: Pick<Submission, 'lineage' | 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { tool, rejection } = evaluated;

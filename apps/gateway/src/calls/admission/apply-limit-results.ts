@@ -7,7 +7,7 @@ export interface LimitedCall {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Adds the results of the limits to the reasons of the decision. Of several rejections the one that lasts longest counts. Pure. */
+/** Adds the results of the limits to the reasons of the decision. The rejection with the longest retry delay wins. Pure. */
 export function applyLimitResults(evaluated: EvaluatedCall, answers: readonly LimitResult[]): LimitedCall {
   if (answers.length === 0) return { evaluated };
   const rejections = answers.flatMap(({ rejection }) => (rejection === undefined ? [] : [rejection]));

@@ -3,8 +3,8 @@ import { settingsOf } from '#policy';
 import type { ValidatedCall, ToolView } from '#tool-sdk';
 
 /**
- * Tool and arguments as they run for an agent: what its policy has instead of the tool's own run time, arguments that it fills
- * in where the call has none, and unknown ones left out where it tolerates them. What it fills in is checked like all others.
+ * Tool and arguments after the agent's policy: its own run time, default arguments where the call has none, unknown arguments
+ * dropped if it tolerates them. Defaults are validated like all other arguments. Pure.
  */
 export function applyToolDefaults(
   tools: Pick<ToolView, 'validateArguments'>,

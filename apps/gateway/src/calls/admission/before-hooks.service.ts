@@ -14,13 +14,13 @@ export interface HookRequest {
   readonly body: SubmitCallBody;
   readonly callId: string;
   readonly evaluated: EvaluatedCall;
-  /** What holds for the call besides its tool and arguments. Applied again to rewritten arguments; absent for nothing. */
+  /** Applies the restrictions of the call tree and its inherited approval, also to rewritten arguments. Default: none. */
   readonly inPlace?: (evaluated: EvaluatedCall) => EvaluatedCall;
   /** Aborts when the submitting client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** `transient`: the same submission may have another outcome next time. */
+/** `transient`: a repetition of the submission may have another outcome. */
 export interface BeforeHookResult {
   readonly evaluated: EvaluatedCall;
   readonly transient?: boolean;
@@ -31,22 +31,22 @@ interface BeforeHookRuns extends BeforeHookResult {
   readonly events: readonly HookRunData[];
 }
 
-/** The reason of an abort: a person cancelled the session or the batch of the call. */
+/** Abort reason: a person cancelled the session or the batch of the call. */
 export class StoppedByPerson extends Error {}
 
-/** The most feedback of hooks that is stored with the call. */
+/** Most characters of hook feedback stored with the call. */
 const FEEDBACK_CHARACTERS = 1_500;
 
-/** Hooks run for a call that is not rejected and, where the order puts them first, for one that the policy denies. */
+/** True for a call without rejection, and for one denied by policy if hooks run before the policy. */
 export function hooksApply({ rejection }: EvaluatedCall, { order }: CallHooks): boolean {
   return rejection === undefined || (order === 'hooks_permission_approval' && rejection.error.code === 'policy_denied');
 }
 
 /**
- * Runs the hooks before a call, one after the other; the first that denies is the last. Each sees the arguments as the
- * one before left them, with placeholders for secrets unless the config file allows it to see them. Rewritten ones get their
- * secrets back and are evaluated again: schema and policy. What workers run later is stored, and the call gets
- * its digest. A cancel of the session also stops a running hook. Rejects only when Redis is needed and out of reach.
+ * Runs the hooks before a call, one after the other, until one denies it. Each gets the arguments as the previous one left
+ * them, with placeholders for secrets unless the config file grants it the secrets. Rewritten arguments get their secrets back
+ * and are validated and evaluated by policy again. Hooks that workers run later are stored, and the call gets their digest. A
+ * cancel of the session also aborts a running hook. Rejects only if Redis is needed and unreachable.
  */
 @Injectable()
 export class BeforeHooks {
@@ -78,7 +78,7 @@ export class BeforeHooks {
     return { evaluated: { ...evaluated, decision, ...more }, transient: passing };
   }
 
-  /** Evaluates a call and runs its hooks before it is submitted; they run again at the submission. `callId` is the id they get. */
+  /** Evaluates a call and runs its hooks without a submission; a submission runs them again. `callId`: id that the hooks receive. */
   async dryRun(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
     const evaluated = await this.evaluator.evaluate(principal, body);
     if (evaluated.hooks === undefined || !hooksApply(evaluated, evaluated.hooks) || runsAfterApproval(evaluated, evaluated.hooks))
@@ -121,7 +121,7 @@ export class BeforeHooks {
       let run: HookRun;
       try {
         const holdsSecrets = (value: object) => redaction.holdsSecrets(value);
-        // A hook may write a secret into the arguments and name it in its reason.
+        // Redacts the hook's own output too: a hook may write a secret into the arguments and name it in its reason.
         const redactorOf = ({ arguments: rewritten }: HookRun) =>
           rewritten === undefined ? about : redaction.redactorFor([evaluated.args, rewritten]);
         const ran = await recorder.run(
@@ -158,7 +158,7 @@ export class BeforeHooks {
     return { evaluated, runs };
   }
 
-  /** Invalid rewritten arguments are a fault of the hook: the model could not correct them. */
+  /** Evaluates rewritten arguments. Invalid ones are a fault of the hook, since the model could not correct them. */
   private async reevaluate(
     { principal, body, inPlace = (it) => it }: HookRequest,
     before: EvaluatedCall,
@@ -179,7 +179,7 @@ export class BeforeHooks {
   }
 }
 
-/** The call is approved first; `ApprovalHooks` runs its hooks after that. */
+/** True for a call that is approved first; `ApprovalHooks` runs its hooks after the approval. */
 function runsAfterApproval({ decision, rejection }: EvaluatedCall, { order }: CallHooks): boolean {
   return order === 'permission_approval_hooks' && rejection === undefined && decision.effect === 'ask';
 }
@@ -209,12 +209,12 @@ function misplaced({ name }: AppliedHook, pointer: string): string {
   );
 }
 
-/** The arguments in a hook's output are an object, and stay one when placeholders are replaced. */
+/** Arguments of a hook's output, which are an object and stay one when placeholders are replaced. */
 function asArguments(value: JsonValue): Record<string, JsonValue> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
-/** How the arguments, texts about the call, and names chosen by the caller are redacted for a hook. */
+/** Redaction for a hook: of the arguments, of texts about the call, and of names chosen by the caller. */
 interface HookInputRedaction {
   readonly shown: JsonValue;
   readonly said: (text: string) => string;

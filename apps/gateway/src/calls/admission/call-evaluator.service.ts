@@ -35,7 +35,7 @@ const MORE_DENIED: Decision = {
   ],
 };
 
-/** The wording by which models recognise a denial that other arguments can avoid. */
+/** Wording by which models recognise a denial that other arguments can avoid. */
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
 
 /**
@@ -58,8 +58,9 @@ export class CallEvaluator {
   ) {}
 
   /**
-   * `spoken`: how a call was said whose tool and arguments are canonical already. Returns a promise only when the session has to
-   * be read. @throws ProblemError for an agent or user that the key may not act for
+   * `spoken`: dialect form of a call whose tool and arguments are already canonical. Returns a promise only if the session has
+   * to be read.
+   * @throws ProblemError for an agent or user that the key may not act for
    */
   evaluate(principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): Promise<EvaluatedCall> | EvaluatedCall {
     const policy = this.policies.of(principal, body);
@@ -101,7 +102,7 @@ export class CallEvaluator {
     });
   }
 
-  /** A name that means another tool in the dialect than here is refused where the tool that it means here is forbidden. */
+  /** Rejects a name that means different tools in the dialect and in Toolyard, if Toolyard's tool of that name is forbidden. */
   private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, judged: EvaluatedCall): EvaluatedCall | undefined {
     const own = this.tools.for(principal.tenantId).resolve(name);
     if (own === undefined || own.name === judged.tool?.name) return undefined;
@@ -111,12 +112,12 @@ export class CallEvaluator {
     return { ...judged, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
   }
 
-  /** The tool with the time that a dialect gives it, where the policy has left its own. */
+  /** Tool with the run time of its dialect, unless the policy sets one. */
   private timed({ tenantId }: Principal, tool: ToolDescriptor, timeoutMs = tool.timeoutMs): ToolDescriptor {
     return this.tools.for(tenantId).resolve(tool.name)?.timeoutMs === tool.timeoutMs ? { ...tool, timeoutMs } : tool;
   }
 
-  /** The rejection of a tool that the call cannot have or nothing can run; undefined where it can. */
+  /** Rejection of a tool that is not available to the call or that no worker serves; undefined for any other tool. */
   private unreachable(
     rules: EffectivePolicy,
     call: Pick<EvaluatedCall, 'requestedTool' | 'args' | 'userId'>,
@@ -166,7 +167,7 @@ export class CallEvaluator {
       decision,
       files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
       egress: prepared.tool.subjects.some(({ kind }) => kind === 'url') ? policy.egress : undefined,
-      // Defaults are left out.
+      // Omits defaults.
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
       resultTailBytes: execution.resultTailBytes,
@@ -178,9 +179,9 @@ export class CallEvaluator {
   }
 
   /**
-   * Why a call that waits for approval may not run even if approved: by the posture, policy and denials that are active
-   * now. Undefined when nothing denies it. `args` are those that would run; `files` is what the call was submitted with.
-   * Its worker hides the paths that were denied at submission, so a call that would need to hide more is denied.
+   * Reason why a call that waits for approval may not run even if approved: the posture, policy and denials that are active
+   * now. Undefined if nothing denies it. `args`: arguments that would run; `files`: file access at submission. Its worker hides
+   * the paths denied at submission, so a call that would need more hidden paths is denied.
    */
   async denialNow(
     principal: Principal,
@@ -201,7 +202,7 @@ export class CallEvaluator {
   }
 }
 
-/** The decision by these rules, and what it looked at; where the session does not count for the key that submits, the stricter of both. */
+/** Decision by these rules, and its facts. If the session does not count for the submitting key, the stricter of both decisions. */
 function decided(
   tool: ToolDescriptor,
   args: Record<string, unknown>,
@@ -223,7 +224,7 @@ const STRICTNESS = ['allow', 'ask', 'deny'] as const;
 
 type Refused = NonNullable<EvaluatedCall['rejection']>;
 
-/** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
+/** Hooks that match the tool. Evaluation only lists them; `BeforeHooks` runs them. */
 function hooksOf(
   tool: ToolDescriptor,
   hooks: readonly AppliedHook[],
@@ -238,7 +239,7 @@ function jsonOf(args: Record<string, unknown>): JsonValue {
   return args as JsonValue;
 }
 
-/** Not a denial: the same call may run later. */
+/** Rejection for a tool without a worker. Not a denial: the same call may run later. */
 function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'rejection'> {
   return {
     decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },

@@ -5,21 +5,21 @@ import { keys, redisNow, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { CallReader } from '../read/call-reader.service.js';
 
-/** The place of a call that another call makes. */
+/** Place of a child call in its call tree. */
 export interface CallLineage {
   readonly parentCallId: string;
   readonly rootCallId: string;
   /** 1 for a child of a call that has no parent. */
   readonly depth: number;
-  /** What is left of the parent's time: no child outlives it. */
+  /** Remaining time of the parent, in milliseconds; no child outlives its parent. */
   readonly remainingMs: number;
-  /** How many of the calls above are sub-agents. */
+  /** Number of ancestor calls that are sub-agents. */
   readonly agentsAbove: number;
 }
 
 /**
- * Calls that calls make. A child is of its parent's session, agent and user, lives in its partition, and has no more time than the
- * parent has left; a cancel of the parent reaches it.
+ * Child calls. A child has its parent's session, agent, user and partition, and at most the parent's remaining time; a cancel
+ * of the parent reaches it.
  */
 @Injectable()
 export class ChildCallService {
@@ -29,10 +29,12 @@ export class ChildCallService {
   ) {}
 
   /**
-   * The lineage of the call, and its body with the parent's session, agent and user. `byAgent`: the parent is a sub-agent that asks
-   * itself. It waits for its calls suspended, so they have the time of the whole call, not only of its attempt.
-   * @throws ProblemError `resource_not_found` for an unknown parent, `conflict` for one that does not run, `invalid_request`
-   * when session, agent or user are not the parent's
+   * Lineage of the call, and its body with the parent's session, agent and user. `byAgent`: the parent is a sub-agent whose
+   * loop makes the call. Its attempt is suspended meanwhile, so the child has the time of the whole parent call, not of one
+   * attempt.
+   *
+   * @throws ProblemError `resource_not_found` for an unknown parent, `conflict` for a parent that does not run,
+   * `invalid_request` for a session, agent or user other than the parent's
    */
   async resolveLineage(
     principal: Principal,
@@ -70,18 +72,18 @@ export class ChildCallService {
     };
   }
 
-  /** Called before the child is accepted, so that no cancel of the parent misses it. */
+  /** Registers the child before its acceptance, so that no cancel of the parent misses it. */
   async registerChild(parentCallId: string, callId: string): Promise<void> {
     const key = keys.children(parentCallId);
     await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, KEPT_WITH_CALL_SECONDS)]);
   }
 
-  /** The child was not accepted. Never rejects. */
+  /** Removes a child that was not accepted. Never rejects. */
   async unregisterChild(parentCallId: string, callId: string): Promise<void> {
     await this.redis.srem(keys.children(parentCallId), callId).catch(() => {});
   }
 
-  /** Whether the parent was cancelled or has ended while its child was being accepted. */
+  /** True if the parent was cancelled or ended while its child was being accepted. */
   async isParentTerminal(principal: Principal, { parentCallId }: CallLineage, byAgent: boolean): Promise<boolean> {
     const head = await this.reader.head(principal, parentCallId);
     return !(byAgent ? isOpen(head) : isRunning(head));
@@ -96,7 +98,7 @@ function isRunning({ status, cancelRequested }: CallSnapshot): boolean {
   return status === 'running' && !cancelRequested;
 }
 
-/** A sub-agent also makes calls while another attempt of it is awaited. */
+/** A sub-agent may also make calls between two of its attempts. */
 function isOpen({ status, cancelRequested }: CallSnapshot): boolean {
   return status !== 'ended' && !cancelRequested;
 }

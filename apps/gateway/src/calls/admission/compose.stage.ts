@@ -10,7 +10,7 @@ import { ToolAvailabilityService } from '../../workers/tool-availability.service
 import { newCall } from './new-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Makes the call's first transition. Its denied paths and egress rules are stored first, so that the call carries a digest. */
+/** Creates the call's first transition. Stores denied paths and egress rules first, so that the call carries their digests. */
 @Injectable()
 export class ComposeStage implements AdmissionStage {
   readonly name = 'compose';

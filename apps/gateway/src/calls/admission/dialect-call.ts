@@ -3,7 +3,7 @@ import { dialectOf, renderRefusal, viewOf, type SpokenCall } from '#dialects';
 import type { ToolView } from '#tool-sdk';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 
-/** A submission in canonical terms, and how it was said; or why it means nothing. */
+/** Submission in canonical terms with its dialect form, or its rejection. */
 export type CanonicalSubmission =
   | {
       readonly body: SubmitCallBody;
@@ -15,8 +15,8 @@ export type CanonicalSubmission =
   | { readonly body: SubmitCallBody; readonly refused: EvaluatedCall };
 
 /**
- * Translates name and arguments. What is canonical already, and tools of other sources than the built-in ones, stay as they are.
- * `isOffered`: whether the caller may use a tool; only such tools are suggested. Pure.
+ * Translates name and arguments into canonical ones. Canonical calls and tools of other sources than `builtin` are unchanged.
+ * `isOffered`: true for a tool that the caller may use, and that may be suggested. Pure.
  */
 export function fromDialect(
   tools: Pick<ToolView, 'resolve'>,
@@ -73,7 +73,7 @@ function unknownTool(name: string, near: readonly string[]): Fault {
   return { kind: 'schema', code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
 }
 
-/** The call with what its model reads of a rejection in the words of its dialect. Pure. */
+/** Call with its rejection text in the wording of its dialect. Pure. */
 export function inDialect(call: EvaluatedCall, of: 'schema' | 'semantic' = 'semantic', near?: readonly string[]): EvaluatedCall {
   const { spoken, rejection } = call;
   if (spoken === undefined || rejection === undefined) return call;
@@ -83,7 +83,7 @@ export function inDialect(call: EvaluatedCall, of: 'schema' | 'semantic' = 'sema
   return { ...call, rejection: { ...rejection, text: renderRefusal(spoken, { code, message, errors, args, kind, started: false, near }) } };
 }
 
-/** What holds for calls of a dialect: its own where the policy has left our default. Pure. */
+/** Execution settings of a dialect: its own value wherever the policy has our default. Pure. */
 export function executionIn(dialect: Dialect, execution: ExecutionPolicy): ExecutionPolicy {
   if (dialect === 'core') return execution;
   const own = dialectOf(dialect).execution;

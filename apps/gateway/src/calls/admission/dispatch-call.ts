@@ -2,16 +2,16 @@ import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import type { CallQueue } from '#queue';
 import { telemetry } from '#observability';
 
-/** What a queue has to know about a call. */
+/** Facts of a call that its queue needs. */
 interface QueuedCall {
   readonly pool: Pool;
-  /** Absent for the queue of the pool. */
+  /** Default: the queue of the pool. */
   readonly queue?: string | undefined;
   readonly priority: Priority;
   readonly effect: ToolEffect;
 }
 
-/** The fast path to a worker. Never rejects: the log's timers dispatch again what got lost, so a failure is only counted. */
+/** Dispatches a call to a worker. Never rejects: the log's timers repeat a lost dispatch, so a failure is only counted. */
 export function dispatchCall(
   queue: CallQueue,
   job: CallJob,

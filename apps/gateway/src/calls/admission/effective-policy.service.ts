@@ -20,45 +20,48 @@ import { SessionStore } from '../../sessions/session-store.service.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../../governance/policy-config.service.js';
 
-/** Whose call it is, as far as policy looks at it. */
+/** Session and agent of a call, as far as policy needs them. */
 export interface PolicySubject {
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
 }
 
-/** What a decision depends on besides tool and arguments. */
+/** Inputs of a decision besides tool and arguments. */
 export interface PolicyInputs {
   readonly posture: Posture;
   readonly policy: PolicyConfig;
   readonly grants: SessionGrants;
 }
 
-/** Everything but tool and arguments that decides about a call. */
+/** All inputs of a decision except tool and arguments. */
 export interface EffectivePolicy extends PolicyInputs {
-  /** The inputs without what the session trusts. Set when four eyes are required and the submitting key has changed the session: the call must pass these too. */
+  /**
+   * Inputs without the session's trust. Set if four eyes are required and the submitting key has changed the session: the call
+   * must pass these too.
+   */
   readonly withoutSession?: PolicyInputs;
-  /** Who wrote the expressions of the policy. */
+  /** Author of the policy's expressions. */
   readonly patternsBy: PatternAuthor;
-  /** Of calls that do not say: that of the session, else that of the key. */
+  /** Dialect of calls that name none: the session's, else the key's. */
   readonly dialect: Dialect;
-  /** How often the session was deleted. */
+  /** Number of times that the session was deleted. */
   readonly sessionEpoch: number;
-  /** The session whose limits count the calls: the one that began that of the call, else the latter. */
+  /** Session whose limits count the calls: the one that began the call's session, else the call's own. */
   readonly limitedSession: string | undefined;
-  /** Whose session it is; undefined for no user's. */
+  /** User of the session; undefined for none. */
   readonly sessionUser: string | undefined;
   readonly workspaceRoot: string;
   /** Hooks of the config, the agent and the session, in this order, for any tool. */
   readonly hooks: readonly AppliedHook[];
-  /** Whether the tool is available to this call; the same for the catalog and for the call. */
+  /** Availability of a tool to this call; the same for the catalog and for the call. */
   readonly available: (tool: ToolDescriptor) => Availability;
-  /** Whether lists for models leave the tool out until it is found. */
+  /** True for a tool that lists for models leave out until it is found. */
   readonly isDeferred: (tool: ToolDescriptor) => boolean;
 }
 
 /**
- * Combines what applies to a call: the default policy, the agent's, the session's, and the tools of the key. A call may
- * name only an agent that its key may act for, so that a caller cannot choose another agent's policy.
+ * Combines the default policy, the agent's, the session's, and the tools of the key. A call may name only an agent that its key
+ * may act for, so that a caller cannot choose another agent's policy.
  */
 @Injectable()
 export class EffectivePolicyService {
@@ -74,12 +77,15 @@ export class EffectivePolicyService {
     this.workspaceRoot = workspaceRoot;
   }
 
-  /** The path on workers. */
+  /** Path of the session's workspace on workers. */
   workspaceOf(tenantId: string, sessionId: string | undefined): string {
     return workspacePath(this.workspaceRoot, { tenantId, ...(sessionId === undefined ? {} : { sessionId }) });
   }
 
-  /** Returns a promise only for a call with a session. @throws ProblemError `forbidden` for an agent that the key may not act for */
+  /**
+   * Returns a promise only for a call with a session.
+   * @throws ProblemError `forbidden` for an agent that the key may not act for
+   */
   of(principal: Principal, { sessionId, agentId: named }: PolicySubject): Promise<EffectivePolicy> | EffectivePolicy {
     const subject = { sessionId, agentId: agentOf(principal, named) };
     const session = this.sessions.state(principal.tenantId, sessionId);

@@ -2,10 +2,10 @@ import type { DecisionReason, PolicyProfile } from '#contracts';
 import { hookDenialOf } from '#dialects';
 import type { HookRun } from '#hooks';
 
-/** The most characters of one reason in an event. */
+/** Most characters of one reason in an event. */
 const REASON_CHARACTERS = 1_000;
 
-/** What a hook before a call did, as one of the reasons of the call's decision. */
+/** Result of a hook before a call, as a reason of the call's decision. */
 export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: rewritten, cached, tookMs }: HookRun): DecisionReason {
   const took = cached ? 'answered before' : `${tookMs} ms`;
   const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${failureEffect(verdict)}`;
@@ -14,13 +14,13 @@ export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: 
   return { axis: 'hooks', rule: hook.name, effect: verdict, reason: text.slice(0, REASON_CHARACTERS) };
 }
 
-/** The error message of a call that a hook denied. */
+/** Error message of a call that a hook denied. */
 export function rejectionMessage({ hook, failure, reason }: HookRun): string {
   if (failure !== undefined) return `${failure}; ${failureEffect('deny')}`.slice(0, REASON_CHARACTERS);
   return `Rejected by hook \`${hook.name}\`${reason === undefined ? '' : `: ${reason}`}`.slice(0, REASON_CHARACTERS);
 }
 
-/** The text for the model, in the wording of the agent that the profile follows; undefined for the error's message. */
+/** Rejection text for the model in the wording of the agent that the profile follows; undefined for the error's message. */
 export function rejectionFor(profile: PolicyProfile, tool: string, run: HookRun): string | undefined {
   if (run.failure !== undefined) return undefined;
   const reason = run.reason?.slice(0, REASON_CHARACTERS);

@@ -6,19 +6,22 @@ import { repeaterMark } from '../../auth/repeater-mark.js';
 import { userMark } from '../../auth/user-of.js';
 
 export interface IdempotencyScope {
-  /** Decides the partition: a session's calls stay together, and the same key always reaches the same place. Undefined = the call is its own root. */
+  /**
+   * Selects the partition: calls of a session stay together, and the same key always reaches the same partition. Undefined: the
+   * call is its own root.
+   */
   readonly rootId?: string;
   readonly idempotency?: NonNullable<NewCall['idempotency']>;
 }
 
-/** The key of a submission that the gateway makes. Never one of a caller's: those have no blanks. */
+/** Idempotency key of a submission by the gateway. Has blanks, so it never equals a caller's key. */
 export function gatewayKey(...parts: readonly [kind: string, ...(readonly (string | number)[])]): string {
   return parts.join(' ');
 }
 
 /**
- * What recognises a submission that was made before. The scope of a key is (tenant, session or none); the two
- * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
+ * Identity by which a repeated submission is recognised. The scope of a key is the tenant and, if present, the session; the two
+ * kinds of key never collide: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
  */
 export function idempotencyScope(
   principal: Principal,
@@ -34,7 +37,7 @@ export function idempotencyScope(
         ? `tc:${toolCallId}`
         : undefined;
   if (key === undefined) return sessionId === undefined ? {} : { rootId: sessionId };
-  // A name that the gateway made names the submitter, too: it recognises its call after the rights of a key were changed.
+  // A key made by the gateway also marks the submitting user, so that it matches its call after the key's rights have changed.
   const isGatewayMade = idempotencyKey?.includes(' ') === true;
   const mark = isGatewayMade ? { user: userMark(principal, body.userId) } : repeaterMark(principal, body);
   return {

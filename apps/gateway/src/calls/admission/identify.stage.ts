@@ -3,7 +3,7 @@ import { EventLog } from '#event-log';
 import { idempotencyScope } from './idempotency.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Gives the call its id, which names its partition, and the key that recognises the same submission again. */
+/** Assigns the call's id, which names its partition, and the key that recognises a repeated submission. */
 @Injectable()
 export class IdentifyStage implements AdmissionStage {
   readonly name = 'identify';

@@ -4,7 +4,7 @@ import { withStartersApproval } from './starters-approval.js';
 import type { Submission } from './submission.js';
 import { withCallers } from './tool-callers.js';
 
-/** With what the calls above it forbid, and what a person allowed of the call that started it. Pure. */
+/** Applies restrictions of ancestor calls and the approval of the call that started this one. Pure. */
 export function inPlace(submission: Submission, evaluated: EvaluatedCall): EvaluatedCall {
   return withStartersApproval(submission, withCallers(submission, withAgentDepth(submission, evaluated)));
 }

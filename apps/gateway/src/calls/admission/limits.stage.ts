@@ -21,16 +21,16 @@ import type { AdmissionStage, Submission } from './submission.js';
 import { applyLimitResults } from './apply-limit-results.js';
 import { LimitConfigService } from '../../governance/limit-config.service.js';
 
-/** How deep calls may make calls by default. */
+/** Default of the deepest level of child calls. */
 const TREE_DEPTH = 3;
-/** A call may end a little after its time; one whose End no gateway saw is found when its limit is full. */
+/** Grace after the call's time for its End. If no gateway sees the End, the next check of a full limit finds the ended call. */
 const WATCH_SLACK_MS = 60_000;
-/** When to submit again for a tool that no worker can run: workers report every few seconds. */
+/** Retry delay for a tool that no worker serves: workers report every few seconds. */
 const UNAVAILABLE_MS = 5_000;
 
 /**
- * The limits of calls: what needs no counter first (sizes, depth of the queue), then everything that counts, in one
- * script run. A call without limits costs nothing here. A dry run counts nothing.
+ * Applies the limits of calls: first limits without counters (sizes, depth of the queue), then all counters in one script.
+ * Calls without limits need no Redis request. A dry run counts nothing.
  */
 @Injectable()
 export class LimitsStage implements AdmissionStage {
@@ -46,7 +46,7 @@ export class LimitsStage implements AdmissionStage {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'defaultTotalMs'>,
   ) {}
 
-  /** Rejects when Redis has to be asked and is out of reach. */
+  /** Rejects if Redis is needed and unreachable. */
   run(submission: Submission): void | Promise<void> {
     const { principal, body, evaluated } = submission;
     const limits = this.settings.of(principal.tenantId, agentOf(principal, body.agentId));
@@ -59,7 +59,10 @@ export class LimitsStage implements AdmissionStage {
       return this.apply(submission, checks, fixed, evaluated.tool.pool, limits.queueDepth);
   }
 
-  /** A call that no worker can run now, or that was rejected for a transient reason, keeps no key: the same request may pass later. */
+  /**
+   * Drops the idempotency key of a call that no worker can run now or that was rejected for a transient reason, so that the
+   * same request may pass later.
+   */
   private keepRejection(submission: Submission, isUnavailable: boolean): void | Promise<void> {
     if (submission.isDryRun) return;
     if (isUnavailable) submission.retryAfterMs = UNAVAILABLE_MS;
@@ -92,7 +95,7 @@ export class LimitsStage implements AdmissionStage {
     else if (checks.length > 0) this.trackOpenCall(submission, checks);
   }
 
-  /** Watches for the End from before the call exists. If this process dies, the next full limit finds that the call has ended. */
+  /** Watches for the End before the call exists. If this process dies, the next check of a full limit finds the ended call. */
   private trackOpenCall(submission: Submission, checks: readonly LimitCheck[]): void {
     const { principal, callId, body } = submission;
     const { tenantId } = principal;
@@ -109,7 +112,7 @@ export class LimitsStage implements AdmissionStage {
     };
   }
 
-  /** Keeps the key only when a call has it already: a repetition is answered as the first submission was, however full the limits are. */
+  /** Drops the key unless a call already has it: a repetition gets the answer of the first submission, however full the limits are. */
   private async dropNewKey(submission: Submission): Promise<void> {
     const { principal, callId, idempotency } = submission;
     if (idempotency === undefined) return;
@@ -118,7 +121,7 @@ export class LimitsStage implements AdmissionStage {
   }
 }
 
-/** Limits that are answered without Redis. */
+/** Results of limits that need no Redis request. */
 function fixedLimits({ evaluated: { args }, lineage }: Submission, limits: Limits): LimitResult[] {
   const answers: LimitResult[] = [];
   if (lineage !== undefined) answers.push(treeDepthResult(lineage.depth, limits.treeDepth ?? TREE_DEPTH));

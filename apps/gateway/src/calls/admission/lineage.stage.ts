@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ChildCallService } from './child-call.service.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Of a call that another call makes: the parent runs, and gives the child its session, agent and remaining time. */
+/** Resolves the parent of a child call: the parent must run, and gives the child its session, agent and remaining time. */
 @Injectable()
 export class LineageStage implements AdmissionStage {
   readonly name = 'lineage';

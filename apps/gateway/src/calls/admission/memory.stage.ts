@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MemoryGuard } from '../../platform/memory-guard.service.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Refuses what Redis has no room for, before anything is counted, stored or asked of hooks. */
+/** Rejects calls that Redis has no room for, before counters, stored data and hooks. */
 @Injectable()
 export class MemoryStage implements AdmissionStage {
   readonly name = 'memory';

@@ -23,10 +23,10 @@ import type { EvaluatedCall } from './evaluated-call.js';
 /** A JSON value above this many bytes is stored out of line, and the event refers to it. */
 export const INLINE_BYTES = 6_144;
 const PREVIEW_BYTES = 1_024;
-/** A call may end a little after its time. */
+/** Grace after the call's time, in milliseconds. */
 export const SECRET_SLACK_MS = 600_000;
 
-/** The facts of a tool that does not exist: such a call never runs. */
+/** Stored facts of a tool that does not exist; its calls never run. */
 const NO_TOOL = {
   source: 'none',
   version: 'none',
@@ -53,7 +53,7 @@ export interface NewCallInput {
   readonly scheduleId?: string | undefined;
   readonly requesters?: readonly string[] | undefined;
   readonly resultBytes?: number | undefined;
-  /** The arguments as submitted, when those of `evaluated` are redacted; the salt keeps secrets from being guessed by the digest. */
+  /** Submitted arguments if those of `evaluated` are redacted; the salt keeps secrets from being guessed by the digest. */
   readonly secret?: { readonly salt: string; readonly arguments: JsonValue } | undefined;
   /** Digest of the active redaction settings; undefined for the defaults. */
   readonly safety?: string | undefined;
@@ -61,18 +61,18 @@ export interface NewCallInput {
   readonly agentBudget?: AgentBudget | undefined;
   readonly stageMs?: Record<string, number> | undefined;
   readonly lineage?: CallLineage | undefined;
-  /** Where commands of the call run; undefined: on the worker. */
+  /** Host on which commands of the call run. Default: the worker. */
   readonly host?: string | undefined;
-  /** Of the tool's source; undefined for the queue of its pool. */
+  /** Queue of the tool's source. Default: the queue of its pool. */
   readonly queue?: string | undefined;
-  /** `files` of `evaluated`, its denials stored. */
+  /** `files` of `evaluated`, with its denials stored. */
   readonly files?: FileAccess | undefined;
   /** Digest of `egress` of `evaluated`. */
   readonly egress?: string | undefined;
   readonly config: CallDefaults;
 }
 
-/** Defaults where neither the caller nor the tool sets a time, and the cap on attempts. */
+/** Default times where neither the caller nor the tool sets one, and the cap on attempts. */
 export interface CallDefaults {
   readonly defaultQueueMs: number;
   readonly defaultTotalMs: number;
@@ -81,8 +81,8 @@ export interface CallDefaults {
 }
 
 /**
- * The first transition of a call: everything about it that never changes. Members without a value are `undefined`, which
- * JSON leaves out: one literal for every call is cheaper than spreading members in by condition. Pure.
+ * First transition of a call: all its immutable facts. Absent members are `undefined`, which JSON omits: one literal is cheaper
+ * than conditional spreads. Pure.
  */
 export function newCall(input: NewCallInput): NewCall {
   const { callId, principal, body, evaluated, origin, lineage, secret, config } = input;
@@ -114,7 +114,7 @@ export function newCall(input: NewCallInput): NewCall {
   };
 }
 
-/** `name`: of the tool as it is stored. `text`: the arguments as JSON, stored apart where they are large. */
+/** `name`: tool name as stored. `text`: arguments as JSON, stored separately if large. */
 function submittedData(input: NewCallInput, name: string, digest: string, text: string): SubmittedData {
   const { principal, body, evaluated, lineage, secret, config } = input;
   const tool = evaluated.tool ?? NO_TOOL;
@@ -173,7 +173,7 @@ function submittedData(input: NewCallInput, name: string, digest: string, text: 
   };
 }
 
-/** The End of a call that never ran; the model reads the error's message unless it gets a text of its own. */
+/** End of a call that never ran. `text`: text for the model. */
 export function endBeforeStart(outcome: CallOutcome, error: CallError, text = error.message): EndData {
   return { outcome, isError: true, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
@@ -204,7 +204,7 @@ function retryOf({ retry }: SubmitCallBody, tool: RetryPolicy, { retryMaxAttempt
   };
 }
 
-/** At most PREVIEW_BYTES of UTF-8, never half a character. */
+/** Cuts a text to PREVIEW_BYTES of UTF-8, never within a character. */
 export function cutPreview(text: string): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
 }

@@ -4,7 +4,7 @@ import type { AdmissionStage, Submission } from './submission.js';
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** Events in their order: stages that take so long, and the first turn of the event loop after the beginning. */
+/** Order of events for stages of this duration and the first turn of the event loop. */
 async function order(stageMs: number, text = 'x'.repeat(100_000)): Promise<string[]> {
   const happened: string[] = [];
   let now = 0;

@@ -12,9 +12,9 @@ import { RedactStage } from './redact.stage.js';
 import type { AdmissionStage, Submission } from './submission.js';
 import { WatchStage } from './watch.stage.js';
 
-/** Most calls need less for all stages together. */
+/** Duration of a long stage. All stages of most calls together take less. */
 const LONG_MS = 5;
-/** Arguments above this length as JSON text are large. */
+/** JSON length of large arguments. */
 const LARGE_LENGTH = 65_536;
 
 /**
@@ -58,7 +58,7 @@ export class AdmissionPipeline {
     this.quoteStages = [lineage, evaluate, limits];
   }
 
-  /** Rejects when the call was not accepted; then nothing of it counts for any limit, unless it may be in the log. */
+  /** Rejects if the call was not accepted. The limits are then released, unless the call may be in the log. */
   async run(submission: Submission): Promise<void> {
     const { trace } = submission;
     try {
@@ -68,7 +68,7 @@ export class AdmissionPipeline {
         if (waiting !== undefined) await waiting;
         const tookMs = Math.round(performance.now() - startedAt);
         if (tookMs > 0) submission.measure(stage.name, tookMs);
-        // Large arguments cost many milliseconds at each stage: all other requests get their turn between two of them.
+        // Large arguments cost many milliseconds at each stage: yields to other requests between two stages.
         if (waiting === undefined && tookMs >= LONG_MS && isLarge(submission)) await turn();
       }
     } catch (error) {
@@ -78,7 +78,7 @@ export class AdmissionPipeline {
   }
 }
 
-/** A small submission can take long only because the process was busy. */
+/** True for large arguments. Small submissions take long only in a busy process. */
 function isLarge({ body }: Submission): boolean {
   return JSON.stringify(body.arguments).length > LARGE_LENGTH;
 }

@@ -3,7 +3,7 @@ import type { QueueStats } from '#queue';
 import type { EvaluatedCall } from './evaluated-call.js';
 import { inBody } from '../../platform/http/rejection.js';
 
-/** What a submission would meet now. `slots`: the concurrency of the tool's pool; undefined while no worker serves it. Pure. */
+/** Outcome of a submission at this moment. `slots`: concurrency of the tool's pool; undefined while no worker serves it. Pure. */
 export function quoteOf({ tool, decision, rejection }: EvaluatedCall, depth: QueueStats | undefined, slots: number | undefined): Quote {
   const malformed = rejection?.error.code === 'not_found' || rejection?.error.code === 'invalid_arguments';
   const runs = rejection === undefined && decision.effect === 'allow';
@@ -23,7 +23,7 @@ export function quoteOf({ tool, decision, rejection }: EvaluatedCall, depth: Que
   };
 }
 
-/** Calls of a pool start in turn, so a new call waits about as long as the next one has waited. */
+/** Estimated wait in milliseconds: calls of a pool start in turn, so a new call waits about as long as the oldest one has waited. */
 function waitIn({ waiting, active, oldestWaitingMs }: QueueStats, slots: number): number {
   return waiting + active < slots ? 0 : Math.round(oldestWaitingMs);
 }

@@ -5,18 +5,18 @@ import type { TenantRedaction } from '../../governance/tenant-redaction.js';
 import type { EvaluatedCall } from './evaluated-call.js';
 import type { NewCallInput } from './new-call.js';
 
-/** A submission as it may be stored and shown. */
+/** Submission in a form that may be stored and shown. */
 export interface RedactedCall {
   readonly body: SubmitCallBody;
   readonly evaluated: EvaluatedCall;
-  /** The arguments as submitted, when the redacted ones differ. Only the worker gets them. */
+  /** Submitted arguments, if the redacted ones differ. Sent to the worker only. */
   readonly secretArguments?: JsonValue;
 }
 
-/** JSON.parse quotes part of a malformed text, which may be half of a secret. */
+/** Quotation in messages of JSON.parse, which may contain half of a secret. */
 const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
 
-/** The call as it may be stored and shown, and what its worker needs besides. */
+/** Submission in a form that may be stored and shown, and the secret part for its worker. */
 export function redactSubmission(
   { redactor, settingsDigest }: Pick<TenantRedaction, 'redactor' | 'settingsDigest'>,
   body: SubmitCallBody,
@@ -28,16 +28,15 @@ export function redactSubmission(
   return { body: redacted.body, evaluated: redacted.evaluated, secret, safety: settingsDigest };
 }
 
-/** The call without secrets and, when it needs approval, with invisible characters escaped. Pure. */
+/** Call without secrets; invisible characters are escaped if it needs approval. Pure. */
 export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
   const shown = withoutSecrets(redactor, body, judged);
   return judged.decision.effect === 'ask' && judged.rejection === undefined ? withHiddenTextShown(shown, judged.args) : shown;
 }
 
 /**
- * Characters that a reader cannot see, but a shell or a model can, are escaped in the arguments and in texts about them.
- * The tool gets the arguments as submitted. Trust options with such characters are not offered: a person could not read
- * what they grant.
+ * Escapes characters that a reader cannot see, but a shell or a model can, in the arguments and in texts about them. The tool
+ * gets the submitted arguments. Trust options with such characters are not offered: a person could not read the grant.
  */
 function withHiddenTextShown({ body, evaluated: judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
   const args = escapeInvisibleJson(judged.args);
@@ -61,15 +60,14 @@ function withHiddenTextShown({ body, evaluated: judged, secretArguments }: Redac
 }
 
 /**
- * Takes secrets out of everything that a call says: its arguments, and where they hold any also what was said about
- * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. A path outside of
- * the workspace with a secret in it is not opened. Pure.
+ * Redacts the arguments and, if they contain secrets, also the texts about them. Trust options that contain a secret are not
+ * offered: permanent grants hold no secrets. Paths outside the workspace that contain a secret are not opened. Pure.
  */
 function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
   const { value, secrets } = redactor.json(judged.args);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.withSecrets(secrets) : redactor;
-  // What is secret in one place of the arguments is secret in all others.
+  // Redacts a secret of one argument in all others.
   const args = withSecrets ? by.json(judged.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose, hookFeedback } = judged;
@@ -84,7 +82,7 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: Evalua
   const toolCallId = body.toolCallId === undefined ? undefined : by.identifier(body.toolCallId);
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
   const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
-  // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
+  // Redacts rejections too: they may quote input that was no argument, such as malformed JSON or an unknown tool's name.
   if (!withSecrets) return { body: shownBody, evaluated: judged.rejection === undefined ? said : withoutQuotedSecrets(by, said) };
   return {
     body: shownBody,

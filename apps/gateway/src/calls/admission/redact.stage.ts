@@ -3,7 +3,7 @@ import { RedactionConfigService } from '../../governance/redaction-config.servic
 import { redactSubmission } from './redact-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Takes secrets out of everything that is stored and shown. The worker gets them apart from the log. */
+/** Removes secrets from all stored and shown data. The worker gets them separately from the log. */
 @Injectable()
 export class RedactStage implements AdmissionStage {
   readonly name = 'redact';

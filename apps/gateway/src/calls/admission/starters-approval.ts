@@ -2,8 +2,8 @@ import type { EvaluatedCall } from './evaluated-call.js';
 import type { Submission } from './submission.js';
 
 /**
- * A background run whose starter a person allowed is not asked about again: it has the arguments that were allowed. A
- * rule that asks now and did not then is asked about; a denial stays a denial. Pure.
+ * Applies the approval of the call that started a background run, which has the same arguments. A rule that requires approval
+ * now and did not at the start still requires it; a denial stays a denial. Pure.
  */
 export function withStartersApproval({ options: { startedBy } }: Pick<Submission, 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { decision } = evaluated;

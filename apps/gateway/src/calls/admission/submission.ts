@@ -10,70 +10,70 @@ export interface SubmitOptions {
   readonly traceparent?: string | undefined;
   /** The MCP client offers its model to the tool. */
   readonly sampling?: true | undefined;
-  /** Answer when the call has ended, at most that long. */
+  /** Longest wait for the End before the response, in milliseconds. */
   readonly waitMs?: number | undefined;
   readonly replayOf?: string | undefined;
-  /** The schedule that submits it. */
+  /** Schedule that submits the call. */
   readonly scheduleId?: string | undefined;
-  /** Of a replay: how the call was said whose canonical tool and arguments these are. */
+  /** Dialect form of a replayed call, whose tool and arguments are canonical. */
   readonly spoken?: SpokenCall | undefined;
-  /** Of a replay: who submitted the calls before it. */
+  /** Submitters of the replayed calls. */
   readonly requesters?: readonly string[] | undefined;
-  /** The batch that the call belongs to. */
+  /** Batch of the call. */
   readonly batchId?: string | undefined;
-  /** The loop of a sub-agent makes the call. `budget`: what it leaves to a sub-agent that it calls. */
+  /** Set for calls by the loop of a sub-agent. `budget`: budget of a sub-agent that it calls. */
   readonly byAgent?: { readonly budget: AgentBudget } | undefined;
-  /** The call is a background run: the call that started it, with the same arguments, and what a person allowed that one. */
+  /** Set for a background run: the call that started it with the same arguments, and the approved reasons of that call. */
   readonly startedBy?: { readonly callId: string; readonly allowed: readonly DecisionReason[] } | undefined;
-  /** Called with the id that the call gets if it is new, before it can end. */
+  /** Called with the id of a new call, before it can end. */
   readonly newId?: ((callId: string) => void) | undefined;
-  /** Cancel the call when the client disconnects during the wait. */
+  /** Cancels the call if the client disconnects during the wait. */
   readonly cancelOnDisconnect?: boolean | undefined;
-  /** Returns a signal that aborts when the client disconnects. Called only where something can be stopped by it. */
+  /** Returns a signal that aborts when the client disconnects. Called only if something can be stopped by it. */
   readonly clientDisconnectSignal?: (() => AbortSignal) | undefined;
 }
 
-/** The answer of the log: a new call, or the call that had the same key before (`IDEM_MISMATCH`: as another request). */
+/** Answer of the log: a new call, or the earlier call of the same key (`IDEM_MISMATCH`: of another request). */
 export type AcceptedSubmission =
   | { readonly call: Call; readonly logCode: Applied['code'] }
   | { readonly repeatedCallId: string; readonly logCode: 'IDEM' | 'IDEM_MISMATCH' };
 
-/** The id in limit checks of a dry run, which never becomes a call. */
+/** Id in limit checks of a dry run, which never becomes a call. */
 const NO_CALL_ID = 'quote';
 
 /**
- * One submission on its way through the stages of `pipeline.ts`. Each stage fills in its part; the stages after it read
- * that. One object for all stages: a submission costs no allocation a stage.
+ * State of one submission in the stages of `pipeline.ts`. Each stage sets its part, which later stages read. One object for all
+ * stages avoids an allocation per stage.
  */
 export class Submission {
-  /** `lineage` completes it by the parent's session and agent, `redact` takes secrets out of it. */
+  /** Body, completed by `lineage` with the parent's session and agent, redacted by `redact`. */
   body: SubmitCallBody;
-  /** Set for a call that another call makes. */
+  /** Set for a child call. */
   lineage: CallLineage | undefined;
   callId = NO_CALL_ID;
-  /** Recognises the same submission again. `limits` takes it from a call that may pass later. */
+  /** Identity of a repeated submission. `limits` removes it from a call that may pass later. */
   idempotency: NewCall['idempotency'];
-  /** What is known of the call so far: by `evaluate`, then changed by `hooks`, `limits` and `redact`. */
+  /** Facts of the call, set by `evaluate`, then changed by `hooks`, `limits` and `redact`. */
   evaluated: EvaluatedCall;
-  /** True when the call was rejected for a reason that does not hold for the next submission, such as a failed hook. */
+  /** True if the reason of the rejection does not hold for the next submission, such as a failed hook. */
   transient = false;
   retryAfterMs: number | undefined;
-  /** The most bytes of result that the limits let the model get. */
+  /** Most bytes of result that the limits let the model get. */
   resultBytes: number | undefined;
-  /** Returns what `limits` counted. Called when the call was not accepted. Never rejects. */
+  /** Releases the counts of `limits`. Called if the call was not accepted. Never rejects. */
   release: (() => Promise<void>) | undefined;
-  /** The arguments as submitted, when those of `evaluated` are redacted. */
+  /** Submitted arguments, if those of `evaluated` are redacted. */
   secret: NewCallInput['secret'];
   redactionSettings: string | undefined;
-  /** Resolves with the events that were seen when the call has ended. Set when the caller waits. */
+  /** Resolves with the watched events when the call has ended. Set if the caller waits. */
   ended: Promise<readonly StoredEvent[] | undefined> | undefined;
-  /** Ends the watch for the End. */
+  /** Cancels the watch for the End. */
   unwatch: (() => void) | undefined;
-  /** From here on an error does not say whether the call is in the log. */
+  /** True once an error no longer shows whether the call is in the log. */
   mayBeWritten = false;
-  /** Milliseconds of the stages so far that took one or more. */
+  /** Milliseconds of finished stages that took at least 1 ms. */
   stageMs: Record<string, number> | undefined;
-  /** Records spans of the stages; undefined while tracing is off. */
+  /** Recorder of stage spans; undefined while tracing is off. */
   trace: SubmissionTrace | undefined;
   private composedCall: NewCall | undefined;
   private acceptedSubmission: AcceptedSubmission | undefined;
@@ -82,14 +82,14 @@ export class Submission {
     readonly principal: Principal,
     body: SubmitCallBody,
     readonly options: SubmitOptions,
-    /** A quote: nothing is counted, stored or asked of hooks. */
+    /** True for a quote, which counts and stores nothing and runs no hooks. */
     readonly isDryRun = false,
   ) {
     this.body = body;
     this.evaluated = { requestedTool: body.tool, args: body.arguments, decision: NOT_EVALUATED };
   }
 
-  /** Keeps the time of a stage. Those of `compose` and the stages after it are in its event, too, which `accept` writes. */
+  /** Records the time of a stage. Times of `compose` and later stages also get into its event, which `accept` writes. */
   measure(stage: string, tookMs: number): void {
     (this.stageMs ??= {})[stage] = tookMs;
     if (this.composedCall !== undefined) this.composedCall.submitted.stageMs = this.stageMs;
@@ -115,7 +115,7 @@ export class Submission {
     this.acceptedSubmission = accepted;
   }
 
-  /** Whether it is certain that the log has nothing of this submission after `error`. */
+  /** True if the log certainly has nothing of this submission after `error`. */
   wroteNothing(error: unknown): boolean {
     return !this.mayBeWritten || error instanceof EventLogFull || error instanceof RangeError;
   }
@@ -123,17 +123,17 @@ export class Submission {
 
 /** Spans of one submission. */
 export interface SubmissionTrace {
-  /** The submission's span, which the log keeps with the call. */
+  /** Span of the submission, stored with the call. */
   readonly traceparent: string;
   /** Runs a stage in a span of its own. */
   run(stage: AdmissionStage, submission: Submission): void | Promise<void>;
 }
 
-/** One step of a submission. Returns a promise only when it has to wait. */
+/** One step of a submission. Returns a promise only if it waits. */
 export interface AdmissionStage {
-  /** Also the name of its span. */
+  /** Name of the stage and of its span. */
   readonly name: string;
-  /** A stage that does not wait leaves a span only if this is true. */
+  /** True for a stage that also leaves a span without waiting. */
   readonly isAlwaysTraced?: boolean;
   run(submission: Submission): void | Promise<void>;
   /** Facts about the finished stage for its span. */

@@ -2,13 +2,13 @@ import type { Decision, ToolCallers, ToolDescriptor } from '#contracts';
 import type { EvaluatedCall } from './evaluated-call.js';
 import type { Submission } from './submission.js';
 
-/** Why an agent does not have a tool that only others have; undefined when it does. Pure. */
+/** Reason why a tool is not available to this kind of caller; undefined if it is. Pure. */
 export function callersRefusal({ name, callers }: Pick<ToolDescriptor, 'name' | 'callers'>, caller: ToolCallers): string | undefined {
   if (callers === undefined || callers === caller) return undefined;
   return callers === 'main' ? `${name} is not available to sub-agents` : `${name} is available to sub-agents only`;
 }
 
-/** Refuses a tool that only sub-agents have to others, and one that they do not have to them. Pure. */
+/** Rejects tools restricted to sub-agents for other callers, and vice versa. Pure. */
 export function withCallers({ lineage }: Pick<Submission, 'lineage'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { tool, rejection } = evaluated;
   if (rejection !== undefined || tool?.callers === undefined) return evaluated;

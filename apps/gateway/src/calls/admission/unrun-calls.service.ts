@@ -13,15 +13,15 @@ import { newCall } from './new-call.js';
 import { redactSubmission } from './redact-call.js';
 
 export interface UnrunCallOptions {
-  /** Of the submission that the call would have been: made by the gateway, so that a repetition is the same call. */
+  /** Idempotency key by the gateway: a repetition yields the same call. */
   readonly idempotencyKey: string;
   readonly traceparent?: string | undefined;
   readonly batchId?: string | undefined;
 }
 
 /**
- * Calls that never run, such as those that a person's message left out: each has its events, and its End says why. Arguments
- * are not kept, since they were not checked.
+ * Calls that never run, such as those that a person's message replaced: each has its events, and its End states the reason.
+ * Arguments are not stored, since they were not validated.
  */
 @Injectable()
 export class UnrunCalls {
@@ -34,9 +34,9 @@ export class UnrunCalls {
   ) {}
 
   /**
-   * The id of the call, or of the one that this submission made before. A parent that the body names is a sub-agent.
+   * Id of the recorded call, or of an earlier one with the same key. A parent in the body must be a sub-agent.
    *
-   * @throws ProblemError when the parent may make no calls any more
+   * @throws ProblemError if the parent may make no more calls
    */
   async record(
     principal: Principal,

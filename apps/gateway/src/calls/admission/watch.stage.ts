@@ -4,7 +4,10 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-/** Watches for the End when the caller waits, or lets the caller do it: before the call exists, so that no End is missed. A lost key ends the wait. */
+/**
+ * Watches for the End if the caller waits, or lets the caller watch. Starts before the call exists, so that no End is missed. A
+ * revoked key ends the wait.
+ */
 @Injectable()
 export class WatchStage implements AdmissionStage {
   readonly name = 'watch';

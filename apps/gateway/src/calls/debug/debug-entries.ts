@@ -7,7 +7,7 @@ const STAGES = ['memory', 'lineage', 'evaluate', 'identify', 'hooks', 'limits', 
 type Step = Pick<CallDebugEntry, 'step' | 'text' | 'tookMs'>;
 type Written = Pick<CallEvent, 'time' | 'actor' | 'actorname' | 'attempt'>;
 
-/** What tools that run programs say of them in `details`. */
+/** Facts in `details` of tools that run programs. */
 const ProgramDetails = z
   .object({
     exitCode: z.number().optional().catch(undefined),
@@ -20,8 +20,8 @@ const ProgramDetails = z
   .catch(undefined);
 
 /**
- * The steps of a call, from its events in their order. Texts have names, codes, times and what rules and hooks said; no arguments,
- * no output. The updates of an attempt are one entry, so that what is kept does not grow with the output.
+ * Steps of a call, from its events in order. Texts contain names, codes, times, and reasons of rules and hooks; no arguments,
+ * no output. All updates of an attempt are one entry, so that memory does not grow with the output.
  */
 export class DebugEntries {
   private readonly entries: CallDebugEntry[] = [];
@@ -46,7 +46,7 @@ export class DebugEntries {
     return this.entries;
   }
 
-  /** Behind the claim of its attempt: only the result says when the program was started, by the clock of its worker. */
+  /** Inserts the program's start behind the claim of its attempt: only the result has its time, by the worker's clock. */
   private insertProgramStart(event: CallEventOf<'call.end'>): void {
     const { pid, startedAt } = ProgramDetails.parse(event.data.result?.details) ?? {};
     const claim = this.entries.findLastIndex(({ step, attempt }) => step === 'attempt' && attempt === event.attempt);
@@ -114,7 +114,7 @@ function stepsOf(event: CallEvent): Step[] {
 function submitted({ data, time }: CallEventOf<'call.submitted'>): Step[] {
   const { acceptAt, decision, tool, requestedTool, dialect } = data;
   const name = requestedTool === undefined ? tool : `${requestedTool}, which is ${tool}${dialect === undefined ? '' : ` in ${dialect}`}`;
-  // Between two clocks, which may differ.
+  // Compares two clocks, which may differ.
   const accept = acceptAt === undefined ? 0 : Math.max(0, Date.parse(time) - Date.parse(acceptAt));
   const stageMs: Readonly<Record<string, number>> = { ...data.stageMs, ...(accept > 0 ? { accept } : {}) };
   return [

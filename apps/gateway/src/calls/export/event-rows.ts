@@ -3,7 +3,7 @@ import type { CallEvent } from '#contracts';
 import { upcastEvent } from '#event-log';
 import type { ExportedEvent } from './export-calls.service.js';
 
-/** What a row group holds at most; its columns are in memory until it is full. */
+/** Most rows of a row group, whose columns are in memory until it is full. */
 const GROUP_ROWS = 10_000;
 const GROUP_CHARS = 8 * 1024 * 1024;
 
@@ -17,7 +17,7 @@ interface Column {
 const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
 const INTEGER = { type: 'INT32' } as const;
 
-/** The fields of an event (CloudEvents 1.0), each a column. A new field is appended: readers go by name. */
+/** Columns, one for each field of an event (CloudEvents 1.0). New fields are appended: readers use names. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   id: { type: TEXT, value: ({ id }) => id },
   type: { type: TEXT, value: ({ type }) => type },
@@ -43,7 +43,7 @@ const SCHEMA: SchemaElement[] = [
   ...Object.entries(COLUMNS).map(([name, { type }]) => ({ name, ...type, repetition_type: 'OPTIONAL' as const })),
 ];
 
-/** A Parquet file, row group by row group. Its last bytes name where the groups are: a file that was cut cannot be opened. */
+/** Parquet file, row group by row group. Its last bytes locate the groups, so a truncated file cannot be opened. */
 export async function* eventRows(batches: AsyncIterable<readonly ExportedEvent[]>): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter();
   const file = new ParquetWriter({ writer, schema: SCHEMA, createdBy: 'toolyard' });
@@ -69,7 +69,7 @@ async function writeGroup(file: ParquetWriter, rows: readonly CallEvent[]): Prom
   await file.write({ columnData, rowGroupSize: rows.length });
 }
 
-/** What was written since the last time. */
+/** Bytes written since the previous call. */
 function taken(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice();
   writer.index = 0;

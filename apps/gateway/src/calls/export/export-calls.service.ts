@@ -4,9 +4,9 @@ import { CallStore, type StoredEvent } from '#event-log';
 import type { CallQueries } from '../../platform/call-queries.js';
 import { CALL_QUERIES } from '../../platform/tokens.js';
 
-/** Calls of a page of the list. */
+/** Calls per page of the list. */
 const PAGE = 200;
-/** Calls that are read at once: this and the size of a page of events bound the memory of an export. */
+/** Calls read concurrently. With the size of a page of events, bounds the memory of an export. */
 const AT_ONCE = 8;
 const EVENTS = 500;
 const RETRY_MS = 5_000;
@@ -14,7 +14,7 @@ const RETRY_MS = 5_000;
 /** One event as JSON text. */
 export type ExportedEvent = Pick<StoredEvent, 'json'>;
 
-/** All events of the calls that fit a filter, from the list, the log and the archive. */
+/** All events of the calls that match a filter, from the list, the log and the archive. */
 @Injectable()
 export class ExportCalls {
   constructor(
@@ -23,8 +23,8 @@ export class ExportCalls {
   ) {}
 
   /**
-   * Batches of events, call by call. The first page of the list is read before it returns, so that what is wrong with the
-   * request is thrown here. Throws later, also where an event of a listed call is gone: an export is whole or has failed.
+   * Batches of events, call by call. Reads the first page of the list before it returns, so that errors of the request are
+   * thrown here. The generator throws if an event of a listed call is missing: an export is complete or fails.
    */
   async open(tenantId: string, filter: CallFilter, withActs: boolean): Promise<AsyncGenerator<readonly ExportedEvent[]>> {
     const first = await this.page(tenantId, filter);
@@ -71,7 +71,7 @@ export class ExportCalls {
     return page;
   }
 
-  /** @throws ProblemError `history_unavailable` also for a list that is behind the log, which would lack calls */
+  /** @throws ProblemError `history_unavailable`, also for a list behind the log, which would lack calls */
   private async page(tenantId: string, filter: CallFilter, cursor?: string): Promise<CallPage> {
     const page = await this.queries.page(tenantId, { ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
     assertComplete(page);
@@ -85,7 +85,7 @@ function assertComplete({ behind }: Pick<CallPage, 'behind'>): void {
   throw new ProblemError('history_unavailable', detail, { retryAfterMs: RETRY_MS });
 }
 
-/** Rows and log are about the same tenant, whatever made the rows. */
+/** Checks that the log assigns the events to the same tenant as the rows. */
 function checked(tenantId: string, events: readonly StoredEvent[]): readonly StoredEvent[] {
   const foreign = events.find(({ meta }) => meta.tenantId !== tenantId);
   if (foreign !== undefined) throw new Error(`The call ${foreign.callId} is in the list of another tenant`);

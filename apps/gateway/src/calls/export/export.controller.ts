@@ -14,10 +14,10 @@ import { LOGGER } from '../../platform/tokens.js';
 import { eventLines } from './event-lines.js';
 import { ExportCalls, type ExportedEvent } from './export-calls.service.js';
 
-/** A client that takes nothing for so long is gone. */
+/** Time without progress after which a client counts as disconnected. */
 const STALLED_MS = 120_000;
 
-/** Exports, which are streams of any length: each counts as an open stream of its key, and ends with it. */
+/** Exports, which are streams of any length: each counts as an open stream of its key, and ends with the key. */
 @Controller()
 export class ExportController {
   constructor(
@@ -55,9 +55,12 @@ export class ExportController {
     }
   }
 
-  /** To the end of the body, or until the connection is cut: the client leaves or takes nothing, the key is lost, this process drains. */
+  /**
+   * Sends the body until it ends or the connection is closed: the client disconnects or stalls, the key is revoked, or this
+   * process drains.
+   */
   private async send(caller: Principal, body: Readable, { raw }: FastifyReply): Promise<void> {
-    // Both: a body that waits for Redis is closed when that answers.
+    // Destroys both: a body that waits for Redis closes only after the response of Redis.
     const cut = (why: string) => {
       body.destroy(new Error(why));
       raw.destroy();
@@ -78,7 +81,7 @@ export class ExportController {
   }
 }
 
-/** The writer of Parquet is loaded where it is used. */
+/** Loads the Parquet writer on first use. */
 async function encoded(format: ExportFormat, events: AsyncIterable<readonly ExportedEvent[]>): Promise<AsyncIterable<string | Uint8Array>> {
   return format === 'jsonl' ? eventLines(events) : (await import('./event-rows.js')).eventRows(events);
 }

@@ -19,20 +19,20 @@ import { ShutdownState } from '../../platform/shutdown-state.service.js';
 
 export interface SubmissionInfo {
   readonly requester: string;
-  /** What the token of the requester allowed; undefined for an API key. */
+  /** Rights of the requester's token; undefined for an API key. */
   readonly submitter?: TokenRights | undefined;
-  /** With those of the calls that it replays. */
+  /** Requesters of the call and of the calls that it replays. */
   readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
-  /** How a call of a dialect was said. */
+  /** Dialect form of the call. */
   readonly spoken: SpokenCall | undefined;
-  /** Which files the call may open, as its decision at submission says; empty for the workspace and nothing else. */
+  /** File access by the decision at submission; empty for the workspace only. */
   readonly files: FileAccess;
-  /** How often the session had been deleted. */
+  /** Number of times that the session was deleted. */
   readonly sessionEpoch: number;
 }
 
-/** Answers "how is call X" from the log. Ids of another tenant answer as if they did not exist. */
+/** Reads calls from the log. Ids of another tenant are answered like unknown ones. */
 @Injectable()
 export class CallReader {
   constructor(
@@ -55,7 +55,7 @@ export class CallReader {
     return call.waiting?.reason === 'queued' ? this.withQueuePosition(call) : call;
   }
 
-  /** With the numbers that explain the wait; without, when the queue cannot be asked or the call has just been taken. */
+  /** Adds the numbers that explain the wait, unless the queue is unreachable or the call has just been dequeued. */
   private async withQueuePosition(call: Call): Promise<Call> {
     try {
       const head = await this.store.snapshot(call.id);
@@ -68,14 +68,14 @@ export class CallReader {
   }
 
   /**
-   * The call as soon as it has ended, or as it is when the time is over or this process drains. Rejects with
-   * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
+   * Resolves with the call when it has ended, when the time is over, or when this process drains. Rejects with
+   * `unauthenticated` or `forbidden` if the key or its `scope` is revoked meanwhile.
    */
   async readEnded(principal: Principal, callId: string, waitMs: number, scope: Scope = 'read'): Promise<Call> {
     return this.waited(principal, callId, waitMs, { scope, isDone: ({ status }) => status === 'ended' });
   }
 
-  /** The same, or as soon as its tool asks for input in an attempt after this one. */
+  /** Like `readEnded`, but also resolves when the tool requests input in an attempt after `asksAfter`. */
   async readEndedOrAsking(principal: Principal, callId: string, waitMs: number, asksAfter: number): Promise<Call> {
     const isDone = ({ status, waiting }: Call) => status === 'ended' || (waiting?.input?.attempt ?? 0) > asksAfter;
     return this.waited(principal, callId, waitMs, { scope: 'submit', isDone, orInput: true });
@@ -107,7 +107,7 @@ export class CallReader {
     return this.store.eventPage(callId, query);
   }
 
-  /** What was submitted: the call's first event. The caller has checked that the principal may read the call. */
+  /** Submission: the first event of the call. The caller has checked that the principal may read the call. */
   async submission(callId: string): Promise<CallEventOf<'call.submitted'>> {
     const [first] = await this.store.events(callId, { limit: 1 });
     const event = first === undefined ? undefined : upcastEvent(first.json);
@@ -115,7 +115,7 @@ export class CallReader {
     throw new Error(`The events of ${callId} do not begin with its submission`);
   }
 
-  /** What the call's first event says about its submission. Rejects with `not_found` for a call of another tenant. */
+  /** Facts of the submission in the first event. Rejects with `not_found` for a call of another tenant. */
   async submissionInfo(principal: Principal, callId: string): Promise<SubmissionInfo> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
@@ -127,7 +127,7 @@ export class CallReader {
     return { requester: event.actor, submitter, requesters: all, hookSet, files, sessionEpoch, spoken: spokenOf(data) };
   }
 
-  /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */
+  /** Whole output of an ended call: the stored output if the result was cut, else the result's content, one item per line. */
   async output(principal: Principal, callId: string): Promise<Buffer> {
     const call = await this.read(principal, callId);
     if (call.status !== 'ended')

@@ -2,8 +2,8 @@ import type { Call, CallEvent } from '#contracts';
 import { foldCall, upcastEvent, type StoredEvent } from '#event-log';
 
 /**
- * Builds the ended call from the events that a watch saw, which saves reading it. Undefined when they are not all of it:
- * the watch gave up, began too late, or a value lives beside the log.
+ * Builds the ended call from watched events, which saves reading it. Undefined if events are missing: the watch gave up, began
+ * too late, or a value is stored beside the log.
  */
 export function watchedCall(seen: readonly StoredEvent[] | undefined): Call | undefined {
   if (seen?.[0]?.type !== 'call.submitted') return undefined;
