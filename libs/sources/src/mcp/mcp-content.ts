@@ -1,7 +1,8 @@
-import { Content, type JsonValue } from '#contracts';
+import { Content, parseExactJson, type JsonValue } from '#contracts';
 import type { ToolOutputObject } from '#tool-sdk';
 import { fieldsOf, isFields } from '../fields.js';
 import { kindOfFile } from '../openapi/file-kind.js';
+import { usualForm } from './part-forms.js';
 
 const MAX_NOTES = 20;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -13,7 +14,9 @@ const KINDS = new Set<string>(Content.options.map(({ shape }) => shape.type.valu
  * `anyStructure`: the revision lets structured content be any value.
  */
 export function outputOf(result: unknown, anyStructure: boolean): ToolOutputObject {
-  const fields = isFields(result) ? result : { content: result };
+  // As Python names them.
+  const { is_error, structured_content, ...given }: Fields = isFields(result) ? result : { content: result };
+  const fields = { ...withoutNulls({ isError: is_error, structuredContent: structured_content }), ...given };
   const isError = isTrue(fields['isError']);
   const { content, notes } = readParts(fields['content']);
   const parts = [...content, ...notes.map(textPart)];
@@ -29,11 +32,20 @@ const textPart = (text: string): Content => ({ type: 'text', text });
 const isTrue = (value: unknown): boolean => value === true || value === 1 || (typeof value === 'string' && /^true$/i.test(value));
 
 /** Programs that read MCP expect an object: a list is its `items`. */
-function structuredOf(value: unknown, anyStructure: boolean): Pick<ToolOutputObject, 'structuredContent'> {
+function structuredOf(given: unknown, anyStructure: boolean): Pick<ToolOutputObject, 'structuredContent'> {
+  const value = typeof given === 'string' && !anyStructure ? parsed(given) : given;
   if (value === undefined || (!anyStructure && (typeof value !== 'object' || value === null))) return {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was parsed from JSON; a schema would look at every value
   const json = value as JsonValue;
   return { structuredContent: Array.isArray(json) && !anyStructure ? { items: json } : json };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** For a result without a part: structured content, an error without words, or fields of the server's own. */
@@ -49,7 +61,8 @@ function instead({ content, structuredContent, isError: _flag, _meta, resultType
 type Fields = Readonly<Record<string, unknown>>;
 
 function readParts(content: unknown): { readonly content: readonly Content[]; readonly notes: readonly string[] } {
-  const parts: readonly unknown[] = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content];
+  const isPlain = typeof content === 'number' || typeof content === 'boolean';
+  const parts: readonly unknown[] = isPlain ? [String(content)] : [content ?? []].flat();
   const read: Content[] = [];
   const notes: string[] = [];
   for (const part of parts) {
@@ -62,12 +75,13 @@ function readParts(content: unknown): { readonly content: readonly Content[]; re
 }
 
 /** The part, else why it is none. */
-function readPart(part: unknown): Content | string {
-  if (typeof part === 'string') return textPart(part);
-  if (!isFields(part)) return `expected an object, received ${JSON.stringify(part)?.slice(0, 60)}`;
-  const type = part['type'] ?? (typeof part['text'] === 'string' ? 'text' : undefined);
+function readPart(given: unknown): Content | string {
+  if (typeof given === 'string') return textPart(given);
+  if (!isFields(given)) return `expected an object, received ${JSON.stringify(given)?.slice(0, 60)}`;
+  const part = withoutNulls(usualForm(withoutNulls(given), KINDS));
+  const { type } = part;
   if (typeof type !== 'string' || type === 'json' || !KINDS.has(type)) return `its type ${JSON.stringify(type)?.slice(0, 60)} is not known`;
-  const { annotations, ...rest } = withoutNulls(part);
+  const { annotations, ...rest } = part;
   const candidate = withoutNulls({ ...rest, ...valuesOf(rest, type), type });
   // What a server says about a part is not worth the part.
   const known = Content.safeParse({ ...candidate, annotations: fieldsOf(annotations) });

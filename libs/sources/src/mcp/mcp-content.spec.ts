@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { outputOf } from './mcp-content.js';
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUg==';
+const text = (said: string) => ({ type: 'text', text: said });
+const image = { type: 'image', data: PNG, mimeType: 'image/png' };
+const parts = (...content: unknown[]) => ({ content });
+
+describe('results of MCP tools as servers write them', () => {
+  it.each<[string, unknown, object]>([
+    ['a type in capitals', parts({ type: 'Text', text: 'done' }), { content: [text('done')] }],
+    ['a type of its own for a text', parts({ type: 'markdown', text: '# done' }), { content: [text('# done')] }],
+    ['a text under the name of content', parts({ type: 'text', content: 'done' }), { content: [text('done')] }],
+    ['a part of JSON', parts({ type: 'json', json: { rows: 3 } }), { content: [text('{"rows":3}')] }],
+    ['a part of JSON under the name of data', parts({ type: 'json', data: [1] }), { content: [text('[1]')] }],
+    ['an error flag of Python', { content: 'no', is_error: true }, { content: [text('no')], isError: true }],
+    [
+      'structured content of Python',
+      { content: [], structured_content: { a: 1 } },
+      { content: [text('{"a":1}')], structuredContent: { a: 1 } },
+    ],
+    ['structured content as a text of JSON', { content: 'x', structuredContent: '{"a":1}' }, { structuredContent: { a: 1 } }],
+    [
+      'an image with a source',
+      parts({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }),
+      { content: [image] },
+    ],
+    ['an image by its address', parts({ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }), { content: [image] }],
+    ['a type of Python', parts({ type: 'image', data: PNG, mime_type: 'image/png' }), { content: [image] }],
+    [
+      'a type of Python in a resource',
+      parts({ type: 'resource', resource: { uri: 'a:b', text: 'x', mime_type: 'text/x' } }),
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x', mimeType: 'text/x' } }] },
+    ],
+    ['a number', 42, { content: [text('42')] }],
+    ['a number as content', { content: 4.5 }, { content: [text('4.5')] }],
+    ['true', true, { content: [text('true')] }],
+  ])('reads a result with %s', (_what, result, output) => {
+    expect(outputOf(result, false)).toMatchObject(output);
+  });
+});
