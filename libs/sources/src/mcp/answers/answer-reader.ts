@@ -86,12 +86,18 @@ export class AnswerReader {
     if (!isFields(plain)) return [];
     if (typeof plain['method'] === 'string') return parsed(asked(plain, plain['method']));
     const named = plain['id'];
-    const known = (typeof named === 'string' || typeof named === 'number') && this.isWaiting(named) ? named : id;
+    const known = (typeof named === 'string' || typeof named === 'number') && this.isWaiting(named) ? named : (id ?? this.meant(plain));
     const sent = this.pending.get(String(known));
     if (sent === undefined) return parsed(plain);
     this.pending.delete(String(sent.id));
     const [answer] = parsed({ jsonrpc: '2.0', id: sent.id, ...this.ending(sent, plain, text) });
     return [answer ?? this.unreadable(sent.id, 'it has neither a result nor an error')];
+  }
+
+  /** A server that could not read the id of a request says so with null. */
+  private meant({ id = null, error = null }: Fields): RequestId | undefined {
+    const [only, ...others] = this.waiting;
+    return id === null && error !== null && others.length === 0 ? only : undefined;
   }
 
   private ending({ id, method }: Sent, plain: Fields, { exact, length: characters }: Text): object {
@@ -119,9 +125,23 @@ export class AnswerReader {
 /** A message with a method is a notification, unless its id can be answered. */
 function asked({ id, params, ...rest }: Fields, method: string): object {
   const isRequest = (typeof id === 'string' || typeof id === 'number') && !method.startsWith('notifications/');
-  const { _meta, ...others } = withoutNulls(fieldsOf(params));
+  const { _meta, ...given } = withoutNulls(fieldsOf(params));
+  const others = method === 'notifications/progress' ? progressOf(given) : given;
   const read = isFields(_meta) ? { ...others, _meta } : others;
   return { ...rest, jsonrpc: '2.0', ...(isRequest ? { id } : {}), ...(isFields(params) ? { params: read } : {}) };
+}
+
+/** Tokens of ours are numbers. */
+function progressOf({ progressToken: token, progress, total, message, ...rest }: Fields): Fields {
+  const number = (value: unknown) => (typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value);
+  const read = number(total);
+  return {
+    ...rest,
+    progressToken: typeof token === 'string' && /^\d{1,15}$/.test(token) ? Number(token) : token,
+    progress: number(progress),
+    ...(typeof read === 'number' ? { total: read } : {}),
+    ...(message === undefined ? {} : { message: typeof message === 'string' ? message : JSON.stringify(message) }),
+  };
 }
 
 function parsed(message: object): JSONRPCMessage[] {
