@@ -1,7 +1,7 @@
 import { MissingRequiredClientCapabilityError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { ZodError } from 'zod';
 import { ToolError, type ToolContext } from '#tool-sdk';
-import { isSessionGone } from './http-transport.js';
+import { isSessionGone } from './lost-session.js';
 
 /** The client read an answer and refused it. */
 const REFUSED_ANSWERS = new Set<string>([

@@ -143,6 +143,14 @@ describe('McpConnector over HTTP', () => {
       ],
       ['400 as not initialized', json(400, { ...NOT_FOUND, error: { code: -32_000, message: 'Bad Request: Server not initialized' } })],
       ['410', json(410, { error: 'gone' })],
+      ['403 as an expired session', json(403, { error: 'The session has expired' })],
+      ['409 as an unknown session', json(409, { error: { message: 'Unknown session' } })],
+      ['422 as an invalid session', json(422, 'Invalid session ID')],
+      ['500 as a session that is not found', json(500, { error: 'Session not found: s1' })],
+      [
+        '404 with a page',
+        (_message, _request, response) => Boolean(response.writeHead(404, { 'content-type': 'text/html' }).end('<p>no</p>')),
+      ],
       ['404 without words', (_message, _request, response) => Boolean(response.writeHead(404).end())],
     ] satisfies [string, Answering][])('begins a session again before the next call when the server forgot it: %s', async (_what, lost) => {
       const { served, forget, begun } = await sessions(lost);
@@ -156,9 +164,15 @@ describe('McpConnector over HTTP', () => {
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
     });
 
-    it('begins a session again after an error of the call that says so, which is not retryable', async () => {
-      const { served, forget, begun } = await sessions((message, ...rest) =>
-        json(200, { ...NOT_FOUND, id: message?.id })(message, ...rest),
+    it.each([
+      [-32_001, 'Session not found'],
+      [-32_000, 'Bad Request: No valid session ID provided'],
+      [-32_000, 'Bad Request: Server not initialized'],
+      [-32_600, 'Session expired'],
+      [-32_602, 'Received request before initialization was complete'],
+    ])('begins a session again after an error of the call that says so, which is not retryable: %d %s', async (code, message) => {
+      const { served, forget, begun } = await sessions((asked, ...rest) =>
+        json(200, { jsonrpc: '2.0', id: asked?.id, error: { code, message } })(asked, ...rest),
       );
       expect(await call()).toMatchObject(DONE);
       forget();

@@ -1,20 +1,12 @@
 import {
   isJSONRPCRequest,
-  SdkHttpError,
   StreamableHTTPClientTransport,
   type JSONRPCMessage,
   type StreamableHTTPClientTransportOptions,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import type { AnswerReader } from './answers/answer-reader.js';
-
-const OF_SESSION = /session|not (?:been )?initiali[sz]ed/i;
-
-/** The server does not know the session any more: it ended it, or was started again. Nothing was begun. */
-export function isSessionGone(error: unknown): boolean {
-  if (!(error instanceof SdkHttpError)) return false;
-  return error.status === 404 || error.status === 410 || (error.status === 400 && OF_SESSION.test(error.message));
-}
+import { isSessionGone } from './lost-session.js';
 
 /** Streamable HTTP, on which each request is answered: one whose stream ends, and cannot be resumed, by an error. */
 export class HttpTransport extends StreamableHTTPClientTransport {

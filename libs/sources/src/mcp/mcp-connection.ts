@@ -12,12 +12,11 @@ import type { OfferedTool } from '../catalog/offered-tool.js';
 import { NotBegun, type Listing, type SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { isFields } from '../fields.js';
-import { SESSION_NOT_FOUND } from './answers/answer-reader.js';
 import { rawResult } from './answers/carried-result.js';
 import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
-import { isSessionGone } from './http-transport.js';
+import { isSessionGone, saysSessionGone } from './lost-session.js';
 import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
@@ -211,8 +210,7 @@ export class McpConnection implements SourceConnection {
 
   /** Some servers answer with an error of the request where the protocol has 404. */
   private noticeLostSession(error: unknown): void {
-    const isLost = error instanceof ProtocolError && error.code === SESSION_NOT_FOUND && /session/i.test(error.message);
-    if (isLost && this.parts.tasksOutlive) this.sessionGone();
+    if (this.parts.tasksOutlive && saysSessionGone(error)) this.sessionGone();
   }
 
   /** A server that forgets its sessions at once is like one that is not there. */

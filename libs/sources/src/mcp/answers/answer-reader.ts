@@ -1,6 +1,7 @@
 import { isJSONRPCRequest, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
+import { isSessionGoneError } from '../lost-session.js';
 import { carried, carriedTask } from './carried-result.js';
 import { readHandshake } from './handshake.js';
 import { ListPages } from './list-pages.js';
@@ -10,8 +11,6 @@ import { readToolList } from './tool-list.js';
 /** Their results are those of a tool. */
 const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
-/** The SDK's, for sessions that are unknown or over. */
-export const SESSION_NOT_FOUND = -32_001;
 /** Begins the message of an answer that cannot be read; the reason follows. */
 export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
 const BYTE_ORDER_MARK = /^\uFEFF/;
@@ -104,7 +103,7 @@ export class AnswerReader {
     const { error, result } = plain;
     if (error !== undefined && error !== null && error !== false) {
       const read = errorOf(error);
-      const isLater = method === 'tools/list' && read.code !== SESSION_NOT_FOUND && this.pages.isLater(String(id));
+      const isLater = method === 'tools/list' && !isSessionGoneError(read) && this.pages.isLater(String(id));
       return isLater ? { result: this.noPage(id, read.message) } : { error: read };
     }
     if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };

@@ -1,0 +1,26 @@
+import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
+
+/** In the words of libraries for servers. */
+const LOST =
+  /(?:no valid|invalid|unknown|expired|missing|no such) (?:mcp[ -])?session|session(?:[ -]?id)?(?: (?:is|was|has|been|does))* (?:not found|not exist|unknown|expired|invalid|closed|terminated|missing)/i;
+const NOT_BEGUN = /not (?:been )?initiali[sz]ed|before initiali[sz]ation/i;
+const NOT_FOUND = -32_001;
+/** Codes with which libraries refuse a request; the last two are for requests of the wrong form. */
+const REFUSED = new Set([NOT_FOUND, -32_000, -32_600, -32_602]);
+
+/** The server does not know the session any more: it ended it, or was started again. Nothing was begun. */
+export function isSessionGone(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false;
+  const { status, message } = error;
+  if (status === 404 || status === 410) return true;
+  return status === 400 ? /session/i.test(message) || NOT_BEGUN.test(message) : status !== 401 && LOST.test(message);
+}
+
+/** Some servers answer with an error of the request where the protocol has 404. */
+export function isSessionGoneError({ code, message }: { readonly code: number; readonly message: string }): boolean {
+  return (code === NOT_FOUND && /session/i.test(message)) || (REFUSED.has(code) && (LOST.test(message) || NOT_BEGUN.test(message)));
+}
+
+export function saysSessionGone(error: unknown): boolean {
+  return error instanceof ProtocolError && isSessionGoneError(error);
+}
