@@ -9,37 +9,53 @@ export interface Usage {
 /**
  * What runs in the thread; given as text, so that it is the same in compiled and in tested code. Links are not followed, a file
  * with several names counts once, and what cannot be read is left out. A folder with more files than `most` is not looked through
- * to its end: only whether it has more counts, and the names of millions do not fit into the thread.
+ * to its end: only whether it has more counts, and the names of millions do not fit into the thread. The system takes paths of 4,096
+ * bytes, and commands make longer ones: from there on files are reached through open folders, and a folder beyond 20 of them counts
+ * as one with too many files.
  */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
-const { lstatSync, opendirSync } = require('node:fs');
+const { closeSync, constants, lstatSync, opendirSync, openSync } = require('node:fs');
+const LONG = 3000, HOPS = 20;
 const measure = (root, most) => {
   let bytes = 0, files = 0;
   const linked = new Set();
-  const folders = [root];
-  const add = (path, isFolder) => {
-    files += 1;
-    try {
-      const { blocks, nlink, dev, ino } = lstatSync(path);
-      if (isFolder) folders.push(path);
-      else if (nlink > 1) {
-        const key = dev + ':' + ino;
-        if (linked.has(key)) return;
-        linked.add(key);
-      }
-      bytes += blocks * 512;
-    } catch {}
+  const walk = (base, hops) => {
+    const folders = [base];
+    const add = (path, isFolder) => {
+      files += 1;
+      try {
+        const { blocks, nlink, dev, ino } = lstatSync(path);
+        if (isFolder) folders.push(path);
+        else if (nlink > 1) {
+          const key = dev + ':' + ino;
+          if (linked.has(key)) return;
+          linked.add(key);
+        }
+        bytes += blocks * 512;
+      } catch {}
+    };
+    const hop = (folder) => {
+      if (hops === HOPS || process.platform !== 'linux') return void (files = most + 1);
+      let fd;
+      try {
+        fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+        walk('/proc/self/fd/' + fd, hops + 1);
+      } catch {}
+      if (fd !== undefined) closeSync(fd);
+    };
+    for (let folder = folders.pop(); folder !== undefined && files <= most; folder = folders.pop()) {
+      if (folder.length > LONG) { hop(folder); continue; }
+      let open;
+      try {
+        open = opendirSync(folder, { bufferSize: 256 });
+        for (let entry = open.readSync(); entry !== null && files <= most; entry = open.readSync())
+          add(folder + '/' + entry.name, entry.isDirectory());
+      } catch {}
+      try { open?.closeSync(); } catch {}
+    }
   };
-  for (let folder = folders.pop(); folder !== undefined && files <= most; folder = folders.pop()) {
-    let open;
-    try {
-      open = opendirSync(folder, { bufferSize: 256 });
-      for (let entry = open.readSync(); entry !== null && files <= most; entry = open.readSync())
-        add(folder + '/' + entry.name, entry.isDirectory());
-    } catch {}
-    try { open?.closeSync(); } catch {}
-  }
+  walk(root, 0);
   return { bytes, files };
 };
 parentPort.on('message', ({ id, root, most }) => parentPort.postMessage({ id, usage: measure(root, most) }));`;
