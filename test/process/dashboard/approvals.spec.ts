@@ -97,6 +97,7 @@ it('allows a call with edited arguments, and shows why others were not taken', a
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
   await page.getByRole('button', { name: 'Edit and allow' }).click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByText('JSON', { exact: true }).click();
   const field = dialog.getByRole('textbox', { name: 'Arguments' });
   const allow = dialog.getByRole('button', { name: 'Allow these' });
   await field.fill('{"command": ');

@@ -1,14 +1,18 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { z } from 'zod';
+import { ToolyardError } from '#client';
 import { Json, parseExactJson, type Call } from '#contracts';
 import { ArgumentsInput } from '../components/arguments-input.js';
 import { Refusal } from '../components/refusal.js';
 import { notifySuccess } from '../components/notify.js';
+import { useTool } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { ArgumentChanges } from './argument-changes.js';
 import { DecisionArea, DecisionButton } from './decision-area.js';
 
+const ArgumentForm = lazy(() => import('../tools/argument-form.js'));
 const Arguments = z.record(z.string(), Json);
 
 export interface EditModalProps {
@@ -18,42 +22,25 @@ export interface EditModalProps {
   readonly onAllowed: () => void;
 }
 
-/** Allows a call with other arguments. What the gateway refuses is shown, and the call goes on waiting. */
+/**
+ * Allows a call with other arguments: in the form of its tool or as JSON, with the difference to what was asked for. What the gateway
+ * refuses is shown, and the call goes on waiting.
+ */
 export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) {
-  const { client } = useToolyard();
-  const queries = useQueryClient();
-  const [text, setText] = useState(() => JSON.stringify(call.arguments, null, 2));
-  const args = Arguments.safeParse(parsed(text));
-  const allow = useMutation({
-    mutationFn: (edited: z.output<typeof Arguments>) =>
-      client.calls.decide(call.id, {
-        decision: 'allow',
-        arguments: edited,
-        ...(call.approval && { digest: call.approval.digest }),
-        ...(reason === '' ? {} : { reason }),
-      }),
-    onSuccess: () => {
-      notifySuccess(`Allowed with edited arguments: ${call.tool}`);
-      onAllowed();
-    },
-    onSettled: () => {
-      void queries.invalidateQueries({ queryKey: ['approvals'] });
-      void queries.invalidateQueries({ queryKey: ['call', call.id] });
-    },
-  });
+  const [value, setValue] = useState<unknown>(call.arguments);
+  const args = Arguments.safeParse(value);
+  const allow = useAllowEdited({ call, reason, onAllowed });
   return (
-    <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm">
-        <ArgumentsInput
-          description="The call runs once with exactly these. They are validated and judged as if the agent had sent them."
-          value={text}
-          onChange={setText}
-        />
+        <Text size="sm">The call runs once with exactly these. They are validated and judged as if the agent had sent them.</Text>
+        <ArgumentsEditor call={call} value={value} onChange={setValue} error={allow.error} />
         {call.argumentsRedacted === true && (
           <Text size="sm" c="dimmed">
             These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.
           </Text>
         )}
+        {args.success && <ArgumentChanges asked={Arguments.safeParse(call.arguments).data ?? {}} edited={args.data} />}
         {allow.isError && <Refusal title="These arguments were not taken" error={allow.error} />}
         <DecisionArea shown={call.id}>
           <Group justify="flex-end">
@@ -73,6 +60,87 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
       </Stack>
     </Modal>
   );
+}
+
+function useAllowEdited({ call, reason, onAllowed }: Omit<EditModalProps, 'onClose'>) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (edited: z.output<typeof Arguments>) =>
+      client.calls.decide(call.id, {
+        decision: 'allow',
+        arguments: edited,
+        ...(call.approval && { digest: call.approval.digest }),
+        ...(reason === '' ? {} : { reason }),
+      }),
+    onSuccess: () => {
+      notifySuccess(`Allowed with edited arguments: ${call.tool}`);
+      onAllowed();
+    },
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ['approvals'] });
+      void queries.invalidateQueries({ queryKey: ['call', call.id] });
+    },
+  });
+}
+
+interface ArgumentsEditorProps {
+  readonly call: Call;
+  readonly value: unknown;
+  /** Called with undefined for a text that is no JSON. */
+  readonly onChange: (value: unknown) => void;
+  readonly error: Error | null;
+}
+
+/** The form of the call's tool, or a field with JSON: also for a tool that the catalog does not have. */
+function ArgumentsEditor({ call, value, onChange, error }: ArgumentsEditorProps) {
+  const schema = useTool(call.tool)?.input;
+  const [text, setText] = useState<string>();
+  const showAs = (mode: string) => {
+    if (mode === 'json') setText(JSON.stringify(value, null, 2));
+    else setText(undefined);
+  };
+  const choice = (
+    <SegmentedControl
+      size="xs"
+      aria-label="Arguments as"
+      value={text === undefined ? 'form' : 'json'}
+      onChange={showAs}
+      data={[
+        { value: 'form', label: 'Form', disabled: value === undefined },
+        { value: 'json', label: 'JSON' },
+      ]}
+      style={{ alignSelf: 'flex-end' }}
+    />
+  );
+  if (schema === undefined || text !== undefined)
+    return (
+      <>
+        {schema !== undefined && choice}
+        <ArgumentsInput
+          value={text ?? JSON.stringify(call.arguments, null, 2)}
+          onChange={(written) => {
+            setText(written);
+            onChange(parsed(written));
+          }}
+        />
+      </>
+    );
+  return (
+    <>
+      {choice}
+      <Suspense fallback={<Skeleton height={180} />}>
+        {/* Enter in a field allows nothing: only the button does. */}
+        <ArgumentForm schema={schema} value={value} onChange={onChange} onSubmit={() => undefined} violations={violationsOf(error)}>
+          <></>
+        </ArgumentForm>
+      </Suspense>
+    </>
+  );
+}
+
+function violationsOf(error: Error | null) {
+  return (error instanceof ToolyardError && error.problem?.errors) || [];
 }
 
 function parsed(text: string): unknown {

@@ -1,7 +1,7 @@
 import { JsonInput } from '@mantine/core';
 
 interface ArgumentsInputProps {
-  readonly description: string;
+  readonly description?: string;
   readonly value: string;
   readonly onChange: (text: string) => void;
 }

@@ -9,7 +9,7 @@ import {
   type WidgetProps,
 } from '@rjsf/utils';
 import { Checkbox, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { z } from 'zod';
 import type { JsonSchema, Violation } from '#contracts';
 import formValidator from './form-validator.js';
@@ -59,7 +59,23 @@ function BooleanField({
   );
 }
 
-const WIDGETS = { CheckboxWidget: BooleanField };
+/** A field of one line would drop the line ends of a text that has some. */
+function TextField(props: WidgetProps<unknown>) {
+  const value: unknown = props.value;
+  const hasLines = typeof value === 'string' && value.includes('\n');
+  const [isLong, setLong] = useState(hasLines);
+  // It stays as it is while a person takes line ends out of it.
+  if (hasLines && !isLong) setLong(true);
+  const { TextareaWidget } = props.registry.widgets;
+  const { BaseInputTemplate } = props.registry.templates;
+  if (!isLong || TextareaWidget === undefined) return <BaseInputTemplate {...props} />;
+  return <TextareaWidget {...props} options={{ ...props.options, ...LONG }} />;
+}
+
+/** Of a field for texts of several lines. */
+const LONG = { autosize: true, minRows: 3, maxRows: 24, styles: { input: { fontFamily: 'var(--app-mono)', fontSize: 13 } } };
+
+const WIDGETS = { CheckboxWidget: BooleanField, TextWidget: TextField };
 const TEMPLATES = { DescriptionFieldTemplate: Description };
 
 const UI: UiSchema<unknown> = { 'ui:options': { label: false } };
@@ -117,7 +133,7 @@ function fieldOf(name: string, { type, enum: choices, default: preset, descripti
   return {
     ...(long ? { 'ui:widget': 'textarea' } : {}),
     'ui:options': {
-      ...(long ? { rows: 3 } : {}),
+      ...(long ? LONG : {}),
       ...(type !== 'boolean' && preset !== undefined ? { placeholder: `${JSON.stringify(preset)} unless you say otherwise` } : {}),
       ...(type !== 'boolean' && description !== undefined ? { description } : {}),
     },
