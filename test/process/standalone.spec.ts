@@ -3,7 +3,9 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Call } from '#contracts';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.mjs';
 import { cleanUp, echo, freshDirectory, isRunning, read, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
 
 afterAll(cleanUp);
@@ -82,11 +84,14 @@ describe('npm start', () => {
 
 describe('npm start with a posture in config file and environment', () => {
   let app: StandaloneProcess;
+  let broken = '';
   beforeAll(async () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
     const tenants = 'tenants: { acme: { posture: { autonomy: read_only }, agents: { ci: { posture: { autonomy: full } } } } }';
-    writeFileSync(file, `defaults: { posture: { autonomy: supervised } }\n${tenants}\n`);
+    broken = `http://127.0.0.1:${await freePort()}/mcp`;
+    const sources = `sources: [{ name: broken, kind: mcp, url: '${broken}' }]`;
+    writeFileSync(file, `defaults: { posture: { autonomy: supervised } }\n${tenants}\n${sources}\n`);
     app = await start(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write', LOG_LEVLE: 'info' });
   });
 
@@ -95,6 +100,17 @@ describe('npm start with a posture in config file and environment', () => {
     expect(app.output()).toMatch(/^ +tenant acme: read_only, workspace-write\n +tenant acme, agent ci: full, workspace-write$/m);
     expect(app.output()).toContain('The variable LOG_LEVLE is not known: did you mean LOG_LEVEL?');
     expect((await submit(app, { tool: 'shell', arguments: { command: 'echo hello' } }, 0)).status).toBe('waiting_approval');
+  });
+
+  it('names a source that fails and the reason at the start, in the log once, in the doctor and in the list', async () => {
+    const reason = `Connection refused at ${broken}: is the server running?`;
+    expect(app.output()).toContain(`\n  Sources     1 source, 1 failing\n              broken: ${reason}\n`);
+    expect(app.output().split('source broken fails').length).toBe(2);
+    const key = app.key();
+    const { code, out } = await startCli(['doctor'], { url: app.url, env: { TOOLYARD_API_KEY: key } }).ended();
+    expect([code, out]).toEqual([1, expect.stringContaining(`fail source broken            ${reason}`)]);
+    const listed = await startCli(['sources', 'list', 'broken'], { url: app.url, env: { TOOLYARD_API_KEY: key } }).ended();
+    expect(listed.out).toContain(reason);
   });
 
   it('takes a signal that npm sends twice for one, and says what goes on later', async () => {

@@ -163,8 +163,10 @@ describe('the catalog of sources', () => {
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok === false, 'the tool to be stale');
     const call = host.run({ tenantId: mine, name: 'tracker' }, 'create', {}, CONTEXT);
     await expect(call).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
+    expect(await host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'fails', reason: 'connection refused' }]);
     source.fault = undefined;
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok, 'the source to be back');
+    expect(await host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'works' }]);
   });
 
   it('hands a source over to another worker, and both share one reader', async () => {
