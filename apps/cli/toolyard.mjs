@@ -3,11 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const built = new URL('../../dist/apps/cli/src/main.js', import.meta.url);
+const built = new URL('../../dist/cli/main.js', import.meta.url);
 if (!existsSync(fileURLToPath(built))) {
   console.error('toolyard is not built yet. Run `npm ci && npm run build` in its folder first.');
   process.exit(1);
 }
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const { main } = await import(built.href);
-await main(version);
+await main(version, fileURLToPath(new URL('../../dist/apps/standalone/src/main.js', import.meta.url)));

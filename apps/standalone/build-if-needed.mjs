@@ -148,6 +148,10 @@ if (compiles) {
     fail(`The build failed: ${error.message}\nCorrect it and start again.`);
   }
 }
+if (compiles && existsSync(join(root, 'apps/cli/vite.config.mjs'))) {
+  const bundle = () => run(vite, 'build', '--config', join(root, 'apps/cli/vite.config.mjs'), '--logLevel', 'warn');
+  if (!(await step('the command line tool', bundle))) fail('Building the command line tool failed; what Vite said is above.');
+}
 const bundle = () => run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn');
 if (bundles && !(await step('the dashboard', bundle)))
   fail('Building the dashboard failed; what Vite said is above. Correct it and start again.');

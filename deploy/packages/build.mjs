@@ -95,8 +95,8 @@ const declarationOf = (path) => path.replace(/\.js$/, '.d.ts');
 
 function makeProgram() {
   const target = join(OUT, 'cli');
-  const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/apps\/examples(\/|$)/.test(path);
-  for (const part of ['dist/apps', 'dist/libs', 'dist/documents'])
+  const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/dist\/apps\/(cli|examples)(\/|$)/.test(path);
+  for (const part of ['dist/apps', 'dist/cli', 'dist/libs', 'dist/documents'])
     cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
   mkdirSync(join(target, 'apps/cli'), { recursive: true });
   cpSync(join(ROOT, root.bin.toolyard), join(target, root.bin.toolyard));

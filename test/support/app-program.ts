@@ -4,6 +4,7 @@ export type App = 'gateway' | 'worker' | 'projector' | 'standalone' | 'cli';
 
 /** The file by which Node starts an app: of its bundle, or as it is shipped (project `deploy`). See `bundle-apps.mjs`. */
 export function programOf(app: App): string {
-  if (process.env['TEST_SHIPPED'] === undefined && process.env['TEST_BUNDLES'] !== undefined) return resolve(`dist/bundles/${app}.mjs`);
-  return resolve(app === 'cli' ? 'apps/cli/toolyard.mjs' : `dist/apps/${app}/src/main.js`);
+  if (app === 'cli') return resolve('apps/cli/toolyard.mjs');
+  const bundled = process.env['TEST_SHIPPED'] === undefined && process.env['TEST_BUNDLES'] !== undefined;
+  return resolve(bundled ? `dist/bundles/${app}.mjs` : `dist/apps/${app}/src/main.js`);
 }

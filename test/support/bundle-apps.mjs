@@ -19,15 +19,12 @@ export async function bundleApps() {
   const build = readFileSync(join(DIST, '.build-stamp'), 'utf8') + readFileSync(fileURLToPath(import.meta.url), 'utf8');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === build) return;
   const named = readdirSync(DIST, { recursive: true }).filter((file) => NAMED.some((name) => name.test(file)));
-  await bundle([...SERVERS.map(mainOf), ...named], OUT);
+  await bundle([...SERVERS.map(mainOf), ...named]);
   for (const app of SERVERS) writeFileSync(join(OUT, `${app}.mjs`), starterOf(mainOf(app)));
-  // Apart from the others: it starts faster without the files that it would share with them.
-  await bundle([mainOf('cli')], join(OUT, 'cli'));
-  writeFileSync(join(OUT, 'cli.mjs'), cliStarter());
   writeFileSync(stamp, build);
 }
 
-async function bundle(files, outDir) {
+async function bundle(files) {
   const { build } = await import('vite');
   const input = Object.fromEntries(files.map((file) => [file.replace(/\.js$/, ''), join(DIST, file)]));
   await build({
@@ -39,7 +36,7 @@ async function bundle(files, outDir) {
     build: {
       ssr: true,
       target: 'node20',
-      outDir,
+      outDir: OUT,
       copyPublicDir: false,
       minify: false,
       rolldownOptions: { input, treeshake: false, output: { entryFileNames: '[name].js' } },
@@ -54,13 +51,6 @@ function mainOf(app) {
 /** The program starts when it is the main file of the process. In a bundle, decorators may run before it has imported their polyfill. */
 function starterOf(main) {
   return `import 'reflect-metadata';\nprocess.argv[1] = ${JSON.stringify(join(DIST, main))};\nawait import(${JSON.stringify(`./${main}`)});\n`;
-}
-
-/** As apps/cli/toolyard.mjs does it. */
-function cliStarter() {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const bin = JSON.stringify(join(ROOT, 'apps/cli/toolyard.mjs'));
-  return `process.argv[1] = ${bin};\nconst { main } = await import('./cli/${mainOf('cli')}');\nawait main(${JSON.stringify(version)});\n`;
 }
 
 /** Scripts and files beside a module are found where the module was; tools and threads in the bundle. */

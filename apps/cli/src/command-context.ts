@@ -12,4 +12,6 @@ export interface CommandContext {
   readonly json: boolean;
   readonly interrupts: SigintHandler;
   readonly version: string;
+  /** Path of the program that `start` runs. */
+  readonly standalone: string;
 }

@@ -11,8 +11,8 @@ import { contentText } from './terminal/result-text.js';
 import { Terminal } from './terminal/terminal.js';
 import { UsageError } from './usage-error.js';
 
-/** The whole program: reads the command line, runs one command, and sets the exit code. */
-export async function main(version: string): Promise<void> {
+/** The whole program: reads the command line, runs one command, and sets the exit code. `standalone`: the program that `start` runs. */
+export async function main(version: string, standalone: string): Promise<void> {
   const { argv, env, stdout, stderr } = process;
   const terminal = new Terminal(stdout, stderr, env);
   const interrupts = new SigintHandler(process, (code) => {
@@ -46,6 +46,7 @@ export async function main(version: string): Promise<void> {
         json,
         interrupts,
         version,
+        standalone,
       };
       process.exitCode = await action(context);
     } catch (error) {
