@@ -54,7 +54,7 @@ export const telemetry = {
   /** Stop of work, since this worker could not renew its lease, or was fenced. */
   leaseLost: telemetryEvent<{ tool: string }>('lease.lost'),
   transitionRefused: telemetryEvent<{ transition: string; code: string }>('transition.refused'),
-  /** One run of the transition script. */
+  /** Run of the transition script. */
   scriptRun: telemetryEvent<{ transitions: number; ms: number }>('script.run'),
   /** A job whose claim was refused: a duplicate or a late one. */
   dispatchDuplicate: telemetryEvent<{ pool: Pool; code: string }>('dispatch.duplicate'),

@@ -28,7 +28,7 @@ export interface BatchingWorkerOptions {
 }
 
 /**
- * BullMQ's backend for a Worker, with the hot path made of batches. The rest is BullMQ's own, and so are the keys: both
+ * BullMQ's backend for a Worker, with the hot path made of batches. All other operations and the keys are BullMQ's own, so both
  * backends may work on one queue at the same time.
  *
  * BullMQ's invariants hold: a job is in exactly one of wait, prioritized, active; an active job has a lock, renewed by the

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '#redis';
 
-/** One queue in Redis: its keys and the connection for its scripts. */
+/** Keys of a queue in Redis, and the connection for its scripts. */
 export interface QueueContext {
   readonly redis: RedisConnection;
   /** BullMQ's keys of the queue by type. */

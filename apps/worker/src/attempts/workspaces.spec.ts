@@ -36,7 +36,7 @@ describe('workspaces', () => {
     symlinkSync('/etc/passwd', join(path, 'link'));
     const owners = () => [path, join(path, 'earlier'), join(path, 'link'), '/etc/passwd'].map((each) => lstatSync(each).uid);
     const [own, passwd] = [process.getuid?.(), lstatSync('/etc/passwd').uid];
-    // Only root may change the owner of files; else they stay those of the worker.
+    // Root alone may change the owner of files; else they stay those of the worker.
     const user = own === 0 ? 1_900_000_000 : own;
     await new Workspaces(folder, undefined, undefined, { userOf: () => user }).resolve(META);
     expect(owners()).toEqual([user, user, user, passwd]);

@@ -33,7 +33,7 @@ export class WorkerHeartbeat {
     this.ticker = everyMs(HEARTBEAT_MS, () => Promise.race([this.beatAndCheckDrain(), sleep(HEARTBEAT_MS, undefined, { ref: false })]));
   }
 
-  /** Sends a heartbeat now, for example at the begin of a drain. Never rejects. */
+  /** Sends a heartbeat now, for example at the start of a drain. Never rejects. */
   async beat(): Promise<void> {
     if (!this.closed) await this.send(this.status());
   }

@@ -9,7 +9,7 @@ export interface Failure {
   /** Text for the model, without stack or path of this machine. Cut to size only after its secrets are redacted. */
   readonly message: string;
   readonly retryable: boolean;
-  /** Earliest begin of the next attempt. */
+  /** Earliest start of the next attempt. */
   readonly retryAfterMs?: number;
   readonly errors?: readonly Violation[];
   readonly missingCapability?: 'sampling';
@@ -19,7 +19,7 @@ export interface Failure {
   readonly origin?: string;
 }
 
-/** A suspension whose sizes are checked. */
+/** Suspension with checked sizes. */
 export interface SuspensionRequest {
   readonly until: 'timer' | 'children' | 'input';
   /** Absent if the call ends without the input. */

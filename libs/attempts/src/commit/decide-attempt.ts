@@ -38,7 +38,7 @@ export const OUTCOME_UNKNOWN: Failure = {
 };
 export const CANCELLED: Failure = { code: 'cancelled', message: 'Cancelled', retryable: false };
 
-/** Pure. A tool that ran to its end keeps its result, also after an abort, except after the run deadline. */
+/** Decides about an attempt. Pure. The result of a finished tool counts even after an abort, except after the run deadline. */
 export function decideAttempt(facts: AttemptFacts, random: () => number): AttemptDecision {
   const { run, aborted: stop } = facts;
   if (stop?.reason === 'lease_lost') return { kind: 'nothing' };
@@ -78,7 +78,10 @@ function drained(facts: AttemptFacts, tookMs: number): AttemptDecision {
   return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
 }
 
-/** Retries only a retryable failure of a call that may run twice, while attempts and time are left, and not sooner than the failure says. */
+/**
+ * Retries only a retryable failure of a call that may run twice, while attempts and time are left, and not before the time in
+ * the failure.
+ */
 function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
   const maxAttempts = Math.min(facts.retry.maxAttempts, facts.maxAttempts);
   if (!failure.retryable || facts.effect === 'once' || facts.failures + 1 >= maxAttempts) return end;

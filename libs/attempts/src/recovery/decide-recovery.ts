@@ -12,7 +12,7 @@ export type RecoveryAction =
       readonly kind: 'end';
       readonly outcome: CallOutcome;
       readonly failure: Failure;
-      /** After a cancel, `tookMs` counts from the end of its grace. */
+      /** Way in which the tool ended; after a cancel, `tookMs` counts from the end of its grace. */
       readonly stopped?: Stopped;
       readonly leaseExpired: boolean;
     }

@@ -20,8 +20,8 @@ const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelle
 };
 
 /**
- * One run of a call in this process, from before its claim until its last event. Cancel, run deadline, drain and a lost
- * lease all call `abort`. The first reason counts, except that `lease_lost` always replaces it.
+ * Run of a call in this process, from before its claim until its last event. Cancel, run deadline, drain and a lost lease all
+ * call `abort`. The first reason counts, except that `lease_lost` always replaces it.
  */
 export class Attempt {
   /** Created at the first read of `signal`: most tools never read it. */

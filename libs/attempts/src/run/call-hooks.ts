@@ -62,7 +62,7 @@ export async function loadHooks(
       loadRedactedArguments(callId, claimed.submitted, deps.blobs),
       deps.workspaces.resolve(claimed.meta),
     ]);
-    // This process may have secrets that the gateway lacks.
+    // Redacts secrets of this process that the gateway may lack.
     const tool_input = safety.redactor.json(jsonOf(shown)).value;
     const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
     return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed);

@@ -16,7 +16,7 @@ export interface LocatedCall {
   readonly seqs: readonly number[] | undefined;
 }
 
-/** Consecutive events of a call: all that it has after the place asked for, up to and with `seq`. */
+/** Consecutive events of a call: all after the requested place, up to and with `seq`. */
 export interface EventRound {
   readonly events: readonly StoredEvent[];
   readonly seq: number;

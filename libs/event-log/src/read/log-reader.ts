@@ -6,7 +6,7 @@ import { PartitionLog } from './partition-log.js';
 import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 import { toStoredSystemEvent } from '../stream/stored-system-event.js';
 
-/** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
+/** Entry of a partition, for readers that follow the log from a checkpoint of their own. */
 export interface LogEntry {
   readonly seq: number;
   /** Distinguishes entries with the same number: a log that lost its end may use a number again. */

@@ -21,7 +21,7 @@ interface RankedPlace {
 interface ByRisk {
   readonly cursor?: string | undefined;
   readonly limit: number;
-  /** Only calls of these risks. Absent: all. */
+  /** Restricts to calls of these risks. Absent: all. */
   readonly risk?: readonly Risk[] | undefined;
 }
 

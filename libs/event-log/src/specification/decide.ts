@@ -144,7 +144,7 @@ function retry(state: CallState, command: CommandOf<'retry'>, context: DecisionC
   return byWorker(state, { type: 'call.retry', fence: state.fence, delayMs, countsAsFailure }, guard.writeSeq, context);
 }
 
-/** Only the worker suspends its call, whatever the effect: it knows that the tool has stopped. */
+/** Suspends a call of any effect. Worker only, since it knows that the tool has stopped. */
 function suspend(state: CallState, command: CommandOf<'suspend' | 'requestInput'>, context: DecisionContext): Decision {
   if (state.status !== 'running' || state.cancelRequested || command.nextAttempt !== state.attempt + 1) return wrongState(state);
   const { fence } = state;

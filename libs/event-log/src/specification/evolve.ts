@@ -9,8 +9,8 @@ import { countedUpdates, NO_UPDATES } from '../call/updates-digest.js';
 type EventOf<T extends EventSummary['type']> = Extract<EventSummary, { type: T }>;
 
 /**
- * Executable specification of the call snapshot: the state after one more event. Total over legal histories; `decide` says
- * which events are legal. Fields without an event (lease renewals, write sequence, claim tokens) stay unchanged.
+ * Executable specification of the call snapshot: the state after one more event. Total over legal histories, which `decide`
+ * defines. Fields without an event (lease renewals, write sequence, claim tokens) stay unchanged.
  */
 export function evolve(state: CallState | undefined, event: EventSummary): CallState {
   if (event.type === 'call.submitted') return submitted(event);

@@ -16,7 +16,7 @@ import { runTransitions } from './transition-script.js';
 
 const PARTITIONS = ['00', '01'];
 
-/** One run of the script over several transitions, some of them of the same call. */
+/** Run of the script over several transitions, some of them of the same call. */
 class Run implements fc.AsyncCommand<Model, RedisConnection> {
   private ran: string[] = [];
 

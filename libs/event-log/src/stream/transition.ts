@@ -26,7 +26,7 @@ export interface Transition {
     | 'decide';
   readonly callId: string;
   readonly args: readonly TransitionArgument[];
-  /** With `replicated`, answered only after replicas have the transition. */
+  /** Set if, with `replicated`, the answer waits for replicas. */
   readonly durable: boolean;
 }
 

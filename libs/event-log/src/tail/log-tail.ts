@@ -10,7 +10,7 @@ export interface LogTailOptions extends Partial<TailTiming> {
 }
 
 /**
- * Follows the logs of all partitions from now on. One blocking connection on a single node; on a cluster one for each
+ * Follows the logs of all partitions from now on. Uses one blocking connection on a single node; on a cluster one for each
  * partition, since XREAD may not cross slots and a slot may move at any time.
  */
 export class LogTail {

@@ -10,7 +10,7 @@ export interface Subscriber {
   fail(error: unknown): void;
 }
 
-/** One tenant's filter with all its subscribers: events are matched and rendered once for all of them. */
+/** Filter of a tenant with all its subscribers: events are matched and rendered once for all of them. */
 export class SubscriptionGroup {
   readonly key: string;
   readonly subscribers = new Set<Subscriber>();

@@ -5,7 +5,7 @@ import type { Change } from '../rows/fold-events.js';
 const HOUR_MS = 3_600_000;
 const TIMES = ['submittedAt', 'startedAt', 'endedAt'] as const;
 
-/** Begins of the hours whose sums are affected by changes of calls. */
+/** Start times of the hours whose sums are affected by changes of calls. */
 export function hoursOf(changes: readonly Change[]): Date[] {
   const hours = new Set<number>();
   for (const { before, after } of changes) {

@@ -6,7 +6,7 @@ export interface SpanStart {
   readonly kind?: 'server' | 'producer' | 'internal';
   /** W3C traceparent of the parent; undefined for a new trace. */
   readonly parent: string | undefined;
-  /** Begin in ms since the epoch, if before now. */
+  /** Start in ms since the epoch, if before now. */
   readonly startedAt?: number;
   /** End of a span that is recorded after the fact, ms since the epoch. */
   readonly endedAt?: number;

@@ -1,4 +1,4 @@
--- Operations of applyTransitions: begin of an attempt by a worker.
+-- Operations of applyTransitions: start of an attempt by a worker.
 
 local function claimed(c, replayed, submitted, edited)
   local snapshot = c.snapshot
