@@ -55,7 +55,7 @@ export class BlobStore {
   /** Stores a value for seven days, or for `ttlSeconds`. Safe to repeat. Throws a RangeError above 8 MiB. */
   async put(callId: string, ref: BlobRef, bytes: Uint8Array, ttlSeconds: number = BLOB_LIMITS.ttlSeconds): Promise<void> {
     if (bytes.byteLength > BLOB_LIMITS.bytes)
-      throw new RangeError(`A stored value has ${bytes.byteLength} bytes; at most ${BLOB_LIMITS.bytes} are kept.`);
+      throw new RangeError(`A stored value has ${bytes.byteLength} bytes; the limit is ${BLOB_LIMITS.bytes}.`);
     await this.redis.set(keys.blob(callId, ref), Buffer.from(bytes), 'EX', ttlSeconds);
   }
 

@@ -115,7 +115,8 @@ function effectiveSubmission(submitted: SubmittedData, decided: string): Claimed
 
 /** Narrows to the answers of transitions other than accept. */
 export function asRejection(answer: Applied | Rejection | KeyHeld): Rejection {
-  if (isApplied(answer) || 'callId' in answer) throw new Error(`transition.lua answered ${answer.code} where it cannot.`);
+  if (isApplied(answer) || 'callId' in answer)
+    throw new Error(`transition.lua answered ${answer.code}, which is no answer to this transition.`);
   return answer;
 }
 

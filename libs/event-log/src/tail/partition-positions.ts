@@ -17,7 +17,7 @@ export class PartitionPositions {
 
   buffer(partition: number): EventRingBuffer {
     const recent = this.buffers[partition];
-    if (recent === undefined) throw new RangeError(`partition ${partition} of ${this.buffers.length}`);
+    if (recent === undefined) throw new RangeError(`There is no partition ${partition}; the log has ${this.buffers.length}.`);
     return recent;
   }
 
