@@ -101,7 +101,7 @@ function wordsIn({ q }: CallFilter): string[] {
   const words = queryWords(q);
   if (words.length > 0) return words;
   const expected = 'expected at least one letter or digit';
-  throw new ProblemError('invalid_request', `There is nothing to look for in q: ${expected}.`, {
+  throw new ProblemError('invalid_request', `The text q has no word to search for: ${expected}.`, {
     errors: [{ pointer: '/q', message: expected }],
   });
 }
