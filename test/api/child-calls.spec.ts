@@ -98,7 +98,7 @@ describe('a call that another call makes', () => {
     expect([deep.status, deep.body.code, deep.body.detail]).toEqual([
       429,
       'quota_exceeded',
-      expect.stringContaining('the call is 2 below the call at the top of its tree, at most 1 are allowed'),
+      expect.stringContaining('the depth of the call in its tree is 2, at most 1 is allowed'),
     ]);
     expect((await child(root.id, {}, strict.agent)).status).toBe(202);
     const third = await child(root.id, {}, strict.agent);

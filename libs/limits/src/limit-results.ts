@@ -54,7 +54,7 @@ export function argumentBytesResult(bytes: number, limit: number): LimitResult {
 
 /** Result of the limit of depth; `depth`: levels of the call below the root of its tree. */
 export function treeDepthResult(depth: number, limit: number): LimitResult {
-  const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
+  const place = `the depth of the call in its tree is ${depth}, at most ${limit} is allowed`;
   if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
   return rejected('tree-depth', { code: 'quota_exceeded', message: `Quota exceeded: ${place}` });
 }
@@ -72,7 +72,7 @@ export function costResult(cents: number): LimitResult {
       axis: 'limits',
       rule: 'cost',
       effect: 'allow',
-      reason: `${cents} cents a day are set; no tool tells its costs, so none are counted`,
+      reason: `${cents} cents a day are set; no tool reports costs, so none are counted`,
     },
   };
 }
