@@ -26,7 +26,7 @@ export function shutdownSteps(drainMs: number, failed: (step: string, error: unk
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done after ${Math.round(ms)} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`timed out after ${Math.round(ms)} ms`)), ms);
   });
   try {
     await Promise.race([work, late]);

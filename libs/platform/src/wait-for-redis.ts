@@ -67,7 +67,7 @@ async function checkVersion(redis: RedisConnection): Promise<void> {
 async function checkLog(redis: RedisConnection, partitions: number): Promise<void> {
   await ensureLogMetadata(redis, partitions).catch((error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
-    throw new StartupError(isRefusal(error) ? `Redis refused to be written to (${message}). ${connectionHint(message)}` : message);
+    throw new StartupError(isRefusal(error) ? `Redis refused a write (${message}). ${connectionHint(message)}` : message);
   });
 }
 

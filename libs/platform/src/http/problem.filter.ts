@@ -31,7 +31,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error instanceof ProblemError) return error;
     if (error instanceof NotFoundException) return new ProblemError('resource_not_found', 'No such route');
     if (error instanceof HttpException && error.getStatus() < 500) return new ProblemError('invalid_request', 'The request is malformed');
-    return new ProblemError('internal', 'Something went wrong inside; the log of this process tells more');
+    return new ProblemError('internal', 'Internal error; see the log of this process');
   }
 
   protected send(reply: FastifyReply, problem: ProblemError, _request: FastifyRequest): void {
