@@ -23,7 +23,8 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 
 /** Providers of the projection into the history. Each is undefined without a database. */
 export function historyProviders({ databaseUrl, partitions }: ProjectorConfig, policy: () => RetentionPolicy, log: Logger): Provider[] {
-  const onSkipped = (callId: string, err: unknown) => log.error({ err, callId }, 'a call stays out of lists: the database refuses its row');
+  const onSkipped = (callId: string, err: unknown) =>
+    log.error({ err, callId }, 'a call is missing from lists: the database refuses its row');
   const onSkippedEvent = ({ eventId, fault }: SkippedEvent) =>
     log.error({ eventId, fault }, 'an event of the log cannot be read and is in no row of the history');
   return [
