@@ -77,7 +77,7 @@ function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction
   if (now < head.deadline + DEADLINE_SLACK_MS) return NONE;
   const failure: Failure = {
     code: 'run_timeout',
-    message: 'The call ran longer than allowed, and its worker did not say that it stopped it.',
+    message: 'The call exceeded its time limit, and its worker did not confirm that it stopped.',
     retryable: true,
   };
   return { kind: 'end', outcome: 'timed_out', failure, stopped: { how: 'unknown', tookMs: now - head.deadline }, leaseExpired: false };
