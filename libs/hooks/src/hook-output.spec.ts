@@ -19,7 +19,7 @@ describe('what a hook wrote', () => {
   it('fails for output of a hook that was meant as a verdict and is none, and says what was expected', () => {
     expect(() => read('{"decision":"block"}')).toThrow('expected allow or deny');
     expect(() => read('{"decision":"deny","why":"no"}')).toThrow(/why/);
-    expect(() => read('{"decision":"deny"')).toThrow('JSON that cannot be read');
+    expect(() => read('{"decision":"deny"')).toThrow('malformed JSON');
     expect(() => read('{"decision":"deny","reason":"xx', { truncated: true })).toThrow('maxOutputBytes');
     expect(() => parseHookOutput('after', { text: '{"arguments":{}}', strict: false, truncated: false })).toThrow(
       'only a hook before the call',

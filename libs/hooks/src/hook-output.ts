@@ -21,7 +21,7 @@ export function parseHookOutput(event: HookEvent, { text, truncated, strict }: H
   if (!strict && !trimmed.startsWith('{')) return { feedback: truncated ? text : trimmed };
   if (truncated) throw new HookFailure(' answered with more JSON than its maxOutputBytes allow');
   const value = parsed(trimmed);
-  if (value === undefined) throw new HookFailure(' answered with JSON that cannot be read');
+  if (value === undefined) throw new HookFailure(' answered with malformed JSON');
   if (!strict && !isMeantAsVerdict(value)) return { feedback: trimmed };
   return validateVerdict(event, value);
 }
@@ -31,7 +31,7 @@ export function validateVerdict(event: HookEvent, value: unknown): HookVerdict {
   const read = HookVerdict.safeParse(value);
   if (!read.success) {
     const faults = validationFaults(read.error, 'the answer');
-    throw new HookFailure(` answered with something that is no verdict: ${faults.slice(0, 5).join('; ').slice(0, 500)}`);
+    throw new HookFailure(` answered with an invalid verdict: ${faults.slice(0, 5).join('; ').slice(0, 500)}`);
   }
   if (read.data.arguments !== undefined && event !== 'before')
     throw new HookFailure(' answered with arguments, which only a hook before the call may do');

@@ -239,7 +239,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
 
     it('takes a misspelt verdict of a hook for a failure, not for a yes', async () => {
       expect(problemOf(await hooked.submitAs('misspelt')).detail).toContain(
-        'answered with something that is no verdict: decision: expected allow or deny',
+        'answered with an invalid verdict: decision: expected allow or deny',
       );
     });
 
