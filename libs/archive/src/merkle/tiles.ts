@@ -77,9 +77,9 @@ export class HashTiles {
         ? await this.leaves(index * TILE_WIDTH, (index + 1) * TILE_WIDTH)
         : await this.rootsOfTiles(level - 1, index * TILE_WIDTH);
     const bytes = Buffer.concat([...hashes]);
-    if (bytes.length !== TILE_BYTES) throw new ArchiveCorrupt(name, `has ${hashes.length} hashes to hold, expected ${TILE_WIDTH}`);
+    if (bytes.length !== TILE_BYTES) throw new ArchiveCorrupt(name, `has ${hashes.length} hashes, expected ${TILE_WIDTH}`);
     if ((await this.store.put(name, bytes)) === 'created') return;
-    if (!(await this.tile(level, index)).equals(bytes)) throw new ArchiveCorrupt(name, 'holds other hashes than the events give');
+    if (!(await this.tile(level, index)).equals(bytes)) throw new ArchiveCorrupt(name, 'holds other hashes than those of the events');
   }
 
   private async rootsOfTiles(level: number, first: number): Promise<Buffer[]> {

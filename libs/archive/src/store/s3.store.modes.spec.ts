@@ -127,7 +127,7 @@ describe('an S3 store that does not do what it should', () => {
       response.writeHead(200, { etag: '"wrong"' }).end();
       return true;
     });
-    await expect(storeVerified(store, 'b', Buffer.from('one'))).rejects.toThrow('b: was written, and the store does not have it');
+    await expect(storeVerified(store, 'b', Buffer.from('one'))).rejects.toThrow('b: was written, but is missing in the store');
   });
 
   it('ends a request in time when an S3 store does not answer', async () => {

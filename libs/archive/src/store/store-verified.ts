@@ -15,6 +15,6 @@ export async function storeVerified(
 ): Promise<void> {
   await store.put(name, bytes);
   const stored = await store.get(name);
-  if (stored === undefined) throw new ArchiveConflict(name, 'was written, and the store does not have it');
+  if (stored === undefined) throw new ArchiveConflict(name, 'was written, but is missing in the store');
   if (!stored.equals(bytes) && !isSame(stored)) throw new ArchiveConflict(name, 'holds other bytes than those that were written');
 }
