@@ -20,6 +20,14 @@ describe('messages of MCP servers that are odd in one place', () => {
     expect(two.waiting).toEqual([7, 8]);
   });
 
+  it.each(['tasks/get', 'tasks/cancel', 'tasks/update', 'ping'])('adds the kind to a result of %s that a server left out', (method) => {
+    const answers = new AnswerReader();
+    answers.sent(request(1, method));
+    expect(answers.read('{"jsonrpc":"2.0","id":1,"result":{"a":1,"resultType":null}}')).toEqual([
+      { jsonrpc: '2.0', id: 1, result: { a: 1, resultType: 'complete' } },
+    ]);
+  });
+
   it('takes no result without an id for an answer', () => {
     const answers = reader(7);
     answers.read('{"jsonrpc":"2.0","id":null,"result":{"content":[]}}');

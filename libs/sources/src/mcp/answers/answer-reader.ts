@@ -3,7 +3,7 @@ import { parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
 import { carried, carriedTask } from './carried-result.js';
-import { readHandshake } from './handshake.js';
+import { readDiscovery, readHandshake } from './handshake.js';
 import { ListPages } from './list-pages.js';
 import { withoutNulls } from './mended.js';
 import { readToolList } from './tool-list.js';
@@ -107,17 +107,18 @@ export class AnswerReader {
       return isLater ? { result: this.noPage(id, read.message) } : { error: read };
     }
     if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
-    if (method === 'tasks/get') return { result: fieldsOf(exact())['result'] };
+    if (method === 'tasks/get') return { result: withKind(fieldsOf(exact())['result']) };
     if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
+    if (method === 'server/discover' && isFields(result)) return { result: readDiscovery(result) };
     if (method === 'tools/list' && isFields(result))
       return { result: readToolList(result, (cursor, tools) => this.pages.next(String(id), cursor, { characters, tools })) };
-    return { result };
+    return { result: withKind(result) };
   }
 
   /** In the place of a later page of a list that is an error: the tools before it are offered. */
   private noPage(id: RequestId, why: string) {
     this.pages.refused(String(id), why);
-    return { tools: [], ttlMs: 0, cacheScope: 'private' };
+    return readToolList({}, () => undefined);
   }
 }
 
@@ -149,6 +150,11 @@ function parsed(message: object): JSONRPCMessage[] {
   } catch {
     return [];
   }
+}
+
+/** Revision 2026-07-28 asks each result for its kind; older ones skip it. */
+function withKind(result: unknown): unknown {
+  return isFields(result) && typeof result['resultType'] !== 'string' ? { ...result, resultType: 'complete' } : result;
 }
 
 function toolResult(result: unknown): unknown {

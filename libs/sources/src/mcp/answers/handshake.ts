@@ -1,6 +1,6 @@
 import { specTypeSchemas, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { fieldsOf, textOf, type Fields } from '../../fields.js';
-import { isValid, withoutNulls } from './mended.js';
+import { isValid, withCacheFacts, withoutNulls } from './mended.js';
 
 /** Revision that a server speaks which names none that is known: servers assume it too where a client names none. */
 const ASSUMED_VERSION = '2025-03-26';
@@ -19,6 +19,22 @@ export function readHandshake(result: Fields): Fields {
     serverInfo: isValid(specTypeSchemas.Implementation, withoutNulls(named))
       ? withoutNulls(named)
       : { name: textOf(named['name']) ?? 'unknown', version: textOf(named['version']) ?? 'unknown' },
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+  };
+}
+
+/**
+ * The result of `server/discover` as the client takes it, in the same way. Without versions it is none: the server is one
+ * of an older revision that answers anything.
+ */
+export function readDiscovery(result: Fields): Fields {
+  const { supportedVersions, capabilities, instructions, ...rest } = result;
+  const versions = [supportedVersions].flat().filter((it) => typeof it === 'string');
+  if (versions.length === 0) return result;
+  return {
+    ...withCacheFacts(rest),
+    supportedVersions: versions,
+    capabilities: { tools: {}, ...readCapabilities(fieldsOf(capabilities)) },
     ...(typeof instructions === 'string' ? { instructions } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { MAX_LISTED } from './list-pages.js';
-import { isEmptyList, isValid, withoutNulls } from './mended.js';
+import { isEmptyList, isValid, withCacheFacts, withoutNulls } from './mended.js';
 
 const MENDED = 'io.toolyard/tool';
 const FIELDS = ['title', 'description', 'outputSchema', 'execution', 'icons'];
@@ -22,13 +22,12 @@ export interface Mended {
  * cannot be read are left out, and `mendedOf` a tool says which.
  */
 export function readToolList(result: Fields, next: (cursor: unknown, tools: number) => string | undefined): Fields {
-  const { tools, nextCursor, _meta, ...rest } = withoutNulls(result);
+  const { tools, nextCursor, ...rest } = withoutNulls(result);
   const cursor = next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor, Array.isArray(tools) ? tools.length : 0);
   return {
-    ...rest,
+    ...withCacheFacts(rest),
     tools: tools === undefined ? [] : Array.isArray(tools) ? tools.slice(0, MAX_LISTED).map(readTool) : tools,
     ...(cursor === undefined ? {} : { nextCursor: cursor }),
-    ...(isFields(_meta) ? { _meta } : {}),
   };
 }
 
