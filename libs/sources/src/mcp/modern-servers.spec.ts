@@ -44,7 +44,7 @@ describe('McpConnector with a server of the newest revision that is odd in one p
   };
   const USED = { names: ['t'], problems: undefined, output: { content: [{ type: 'text', text: 'done' }] } };
 
-  it.each<[string, object]>([
+  it.each<[string, Readonly<Record<string, object>>]>([
     ['nothing odd', {}],
     ['a list without ttlMs and cacheScope', { 'tools/list': { tools: [TOOL] } }],
     ['a ttlMs that is null', { 'tools/list': { ...LISTED, ttlMs: null } }],
