@@ -23,9 +23,14 @@ export class DocumentRefs {
 
   /** What the reference names; undefined when the document has no such place, which `takeFaults` says. */
   at(reference: string, hops = 0): unknown {
-    const value = hops > MAX_HOPS ? undefined : this.lookUp(reference, hops);
+    const value = hops > MAX_HOPS ? undefined : this.meant(reference, hops);
     if (value === undefined) this.missing.set(reference, this.reasonOf(reference));
     return value;
+  }
+
+  private meant(reference: string, hops: number): unknown {
+    const trimmed = reference.trim();
+    return this.lookUp(reference, hops) ?? this.lookUp(trimmed, hops) ?? this.lookUp(moved(trimmed), hops);
   }
 
   /** The value, or what it refers to over any number of references. Members beside a reference replace those that it leads to. */
@@ -113,6 +118,12 @@ export class DocumentRefs {
     this.named = named;
     return named;
   }
+}
+
+/** A reference that was not changed when its document became one of another version. */
+function moved(reference: string): string {
+  if (reference.startsWith('#/definitions/')) return reference.replace('#/definitions/', '#/components/schemas/');
+  return reference.replace(/^#\/components\/schemas\//, '#/definitions/');
 }
 
 /** RFC 6901 within the fragment of a URL. */

@@ -22,7 +22,7 @@ const SLOT = /\{((?:[^{}]|\{[^{}]*\})+)\}/g;
 
 /**
  * The parts of a path as documents write it. A fragment is not sent, and `{?a,b}` (RFC 6570) stands for parameters of the
- * query, which are described by themselves. `extra` are path parameters, which may also be written `:name`.
+ * query, which are described by themselves. `extra` are path parameters, which may also be written `:name` or `<name>`.
  */
 export function pathTemplate(path: string, extra: readonly string[] = []): PathPart[] {
   const text = withBraces(path.replace(/\{[?&#][^{}]*\}/g, ''), extra).replace(/#(?![^{]*\}).*$/s, '');
@@ -37,7 +37,8 @@ export function pathTemplate(path: string, extra: readonly string[] = []): PathP
 }
 
 function withBraces(path: string, names: readonly string[]): string {
-  return path.replace(/(?<=\/):([A-Za-z_]\w*)(?=\/|$|\?)/g, (text, name: string) => (names.includes(name) ? `{${name}}` : text));
+  const braced = (text: string, name: string) => (names.includes(name) ? `{${name}}` : text);
+  return path.replace(/(?<=\/):([A-Za-z_]\w*)(?=\/|$|\?)/g, braced).replace(/(?<=\/)<(?:\w+:)?([A-Za-z_]\w*)>/g, braced);
 }
 
 function slotOf(inside: string, isInQuery: boolean): Slot {

@@ -146,16 +146,14 @@ const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,50}$/;
 
 /** Those of the path, then what OpenAPI 3.2 has beside them. */
 function methodsOf(pathItem: Fields): [method: string, operation: unknown][] {
-  const own = METHODS.filter((method) => pathItem[method] !== undefined);
+  const written = METHODS.map((method) => [method, method in pathItem ? method : method.toUpperCase()] as const);
+  const own = written.flatMap(([method, key]) => (pathItem[key] === undefined ? [] : [[method, pathItem[key]] as [string, unknown]]));
   const known = new Set<string>(METHODS);
   const more = Object.entries(fieldsOf(pathItem['additionalOperations'])).map(([method, it]): [string, unknown] => {
     const small = method.toLowerCase();
     return [known.has(small) ? small : method, it];
   });
-  return [
-    ...own.map((method): [string, unknown] => [method, pathItem[method]]),
-    ...more.filter(([method]) => !own.some((it) => it === method)),
-  ];
+  return [...own, ...more.filter(([method]) => !own.some(([it]) => it === method))];
 }
 
 /** `operationId`, else method and path, as tool names allow. Names that two operations would have get a digest of method and path. */

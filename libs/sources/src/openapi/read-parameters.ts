@@ -36,14 +36,14 @@ export function readParameters(path: Fields, operation: Fields, context: Paramet
   const found = new Map<string, Fields>();
   for (const raw of [...parametersOf(path), ...parametersOf(operation)]) {
     const parameter = refs.required(raw);
-    const place = String(parameter['in']);
+    const place = placeOf(parameter);
     const name = String(parameter['name']);
     found.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter);
   }
   if (found.size > MAX_PARAMETERS) throw new RangeError(`it has ${found.size} parameters; expected at most ${MAX_PARAMETERS}`);
   const taken = new Set<string>();
   return [...found.values()].flatMap((raw) => {
-    const place = PLACES.find((it) => it === raw['in']);
+    const place = PLACES.find((it) => it === placeOf(raw));
     const name = textOf(raw['name']);
     if (place === undefined || name === undefined) {
       say(`a parameter cannot be read: ${JSON.stringify({ name: raw['name'], in: raw['in'] }).slice(0, 200)}`);
@@ -55,6 +55,8 @@ export function readParameters(path: Fields, operation: Fields, context: Paramet
     return [parameterOf(raw, place, name, argument, converter, refs)];
   });
 }
+
+const placeOf = (raw: Fields): string => String(raw['in']).trim().toLowerCase();
 
 /** Some documents have them by name. */
 const parametersOf = ({ parameters }: Fields): readonly unknown[] =>
