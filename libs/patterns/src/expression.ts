@@ -17,7 +17,7 @@ export interface Expression {
 export function compileExpression(pattern: string): Expression {
   checkSize(pattern, PATTERN_LIMITS.length);
   try {
-    const translated = RE2JS.translateRegExp(pattern);
+    const translated = RE2JS.translateRegExp(withWholeCharacters(pattern));
     checkClasses(translated);
     const compiled = RE2JS.compile(translated);
     return { test: (text) => compiled.test(text), toString: () => pattern };
@@ -25,6 +25,13 @@ export function compileExpression(pattern: string): Expression {
     if (error instanceof PatternError) throw error;
     throw new PatternError(`invalid regular expression: ${reasonOf(error)}`);
   }
+}
+
+/** RE2 knows no halves of characters, in which JavaScript may write one. */
+function withWholeCharacters(pattern: string): string {
+  return pattern.replace(/\\u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})/g, (_pair, high: string, low: string) =>
+    String.fromCharCode(parseInt(high, 16), parseInt(low, 16)),
+  );
 }
 
 /**

@@ -102,8 +102,16 @@ export function patternFault(pattern: string): string | undefined {
 /** Nothing matches a literal of JavaScript or PHP as it stands: no text has a character before its beginning. */
 const LITERAL = /^\/(?:\^.*|.*\$)\/[a-zA-Z]*$/s;
 
+/**
+ * Words of Python, Java and PCRE that mean themselves in JavaScript: escaped letters, counts without a beginning, common
+ * parts of classes. An escaped backslash is passed over.
+ */
+const FOREIGN = /\\\\|\\\{|(\\[aeghijlmoqyCE-ORTUVXYZ]|\{,\d+\}|&&\[)/g;
+
 function faultOf(pattern: string): string | undefined {
   if (LITERAL.test(pattern)) return 'it is written with slashes around it';
+  const foreign = [...pattern.matchAll(FOREIGN)].map(([, word]) => word).find((word) => word !== undefined);
+  if (foreign !== undefined) return `its ${foreign} is not of JavaScript`;
   try {
     compileExpression(pattern);
     return undefined;
