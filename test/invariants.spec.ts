@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CallEvent, ServerFrame } from '#contracts';
 import { aSubmission } from '../sample-calls.js';
 import { checkCall, checkUpdates } from './check-call.js';
+import { checkOpenBytes } from './check-open-bytes.js';
 import { ClientHistories } from './client-histories.js';
 
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
@@ -74,6 +75,19 @@ describe('the checker of invariants', () => {
     ],
   ])('finds a breach of the invariant %s', (invariant, facts) => {
     expect(found(facts)).toContain(invariant);
+  });
+
+  it('finds bytes that an open call keeps beside the log and is not counted with, and bytes of a call that has ended', () => {
+    const beside = (bytes: number) => ({ ref: 'suspension.1', sha256: '', bytes });
+    const asks: EventFacts = { type: 'call.input_requested', data: { nextAttempt: 2, state: beside(10) } };
+    const given: EventFacts = { type: 'call.input_given', data: { request: 1, stored: beside(5) } };
+    const large = submitted({ argumentsRef: { ref: 'arguments', sha256: '', bytes: 100, preview: '' } });
+    const check = (openBytes: number, stateBytes: number, ...facts: EventFacts[]) =>
+      checkOpenBytes(CALL, { openBytes, stateBytes }, events(facts)).length;
+    expect([check(115, 15, large, start(), asks, given), check(115, 10, large, start(), asks, given)]).toEqual([0, 1]);
+    expect([check(114, 15, large, start(), asks, given), check(0, 0, large, start(), asks, given)]).toEqual([1, 0]);
+    expect(check(110, 10, large, start(), asks, given, start(2), { ...asks, attempt: 2 })).toBe(0);
+    expect([check(0, 0, large, end()), check(1, 0, large, end())]).toEqual([0, 1]);
   });
 
   it('leaves out the time in which no app could end calls', () => {

@@ -2,6 +2,7 @@ import type { CallEvent } from '#contracts';
 import { CallStore, decodeSnapshot, PartitionLog, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH, type LogArchive } from '#event-log';
 import { keys, partitionNames, type RedisConnection } from '#redis';
 import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
+import { checkOpenBytes } from './invariants/check-open-bytes.js';
 
 export { checkCall } from './invariants/check-call.js';
 
@@ -26,7 +27,7 @@ export interface FullLog {
  * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when no app could
  * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
  * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
- * I16 no secrets; besides, heads agree with the log, sums of open calls with the heads, Ends with the updates, and hook runs
+ * I16 no secrets; besides, heads agree with the log, sums of open calls with the heads, and those with what calls keep, Ends with the updates, and hook runs
  * with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
@@ -123,6 +124,7 @@ async function checkHeads(
     if (head) openBytes.set(head.meta.tenantId, (openBytes.get(head.meta.tenantId) ?? 0) + head.openBytes);
     if (head?.version !== events.at(-1)?.callver)
       violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
+    if (head) violations.push(...checkOpenBytes(callId, head, events));
     if ((head?.status === 'ended') !== ended)
       violations.push(`head of ${callId}: ${head?.status}, the log ${ended ? 'has' : 'has no'} End`);
     const read = (await store.events(callId)).map(({ json }) => upcastEvent(json).callver);

@@ -238,7 +238,7 @@ export interface EventLogWriter {
   suspend(input: { callId: string; guard: WorkerGuard; data: RetryData; author: EventOrigin }): Promise<Applied | Rejection>;
   /** Suspends the call until a person or a program gives a value. */
   requestInput(input: { callId: string; guard: WorkerGuard; data: InputRequestedData; author: EventOrigin }): Promise<Applied | Rejection>;
-  /** Queues a call that waits for input. */
+  /** Queues a call that waits for input. @throws EventLogTenantFull when the tenant has no room for what is stored of it */
   giveInput(input: { callId: string; guard: CommandGuard; data: InputGivenData; author: EventOrigin }): Promise<Applied | Rejection>;
   /**
    * Makes a call due that is suspended until its children end; a running call becomes due as soon as it suspends itself so.
@@ -264,11 +264,16 @@ export interface EventLogWriter {
     data: CancelRequestedData;
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
-  /** Writes the hooks that ran for a held approval. Requires a call that waits for approval; the wait continues. */
+  /**
+   * Writes the hooks that ran for a held approval. Requires a call that waits for approval; the wait continues.
+   * @throws EventLogTenantFull when the tenant has no room for `keptBytes`
+   */
   holdApproval(input: {
     callId: string;
     guard: CommandGuard;
     hookRuns: readonly HookRunData[];
+    /** Of edited arguments that are to be stored beside the log: they count until the call ends. */
+    keptBytes?: number;
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
   /** `allow` queues the call; `deny` comes with the End in the same transition. */

@@ -45,7 +45,7 @@ export interface EventLogOptions {
   readonly onWoken?: (call: WokenCall) => void;
   /**
    * Limit of bytes of the open calls of a tenant in one partition: above it accepts reject with `EventLogTenantFull`, above
-   * twice as many also suspensions with a state. Default: none.
+   * twice as many also states of suspensions, inputs and edited arguments. Default: none.
    */
   readonly tenantCallBytes?: number;
   /** Time after which a transition rejects with `EventLogUnavailable`. Default: retried for ever (workers). */
@@ -181,7 +181,7 @@ export class EventLog implements EventLogWriter {
   }
 
   giveInput(input: Input<'giveInput'>): Promise<Applied | Rejection> {
-    return this.apply(to.giveInputTransition(input));
+    return this.apply(to.giveInputTransition(input, this.options.tenantCallBytes));
   }
 
   async wake(callId: string): Promise<{ code: 'OK' } | Rejection> {
@@ -198,7 +198,7 @@ export class EventLog implements EventLogWriter {
   }
 
   holdApproval(input: Input<'holdApproval'>): Promise<Applied | Rejection> {
-    return this.apply(to.heldTransition(input));
+    return this.apply(to.heldTransition(input, this.options.tenantCallBytes));
   }
 
   async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Rejection> {

@@ -97,6 +97,53 @@ describe('open calls of a tenant', () => {
     expect(await counted()).toBe(0);
   });
 
+  it('counts the input of a suspended call until it is suspended again, and refuses input beyond twice the bytes of calls', async () => {
+    const callId = newId();
+    await accept(callId);
+    const suspend = async (attempt: number) => {
+      await log.claim({ callId, attempt, leaseMs: 60_000, worker: 'w', author });
+      const data = { prompt: 'Which?', nextAttempt: attempt + 1, expiresInMs: 60_000 } as const;
+      await log.requestInput({ callId, guard: { by: 'worker', fence: attempt, writeSeq: 1 }, data, author });
+    };
+    const version = 3;
+    const give = (bytes: number) => {
+      const stored = { ref: `input.1.${bytes}`, sha256: '0'.repeat(64), bytes } as const;
+      return log.giveInput({ callId, guard: { by: 'command', version, commandId: `${bytes}` }, data: { request: 1, stored }, author });
+    };
+    await suspend(1);
+    const before = await counted();
+    await expect(give(2 * ROOM)).rejects.toThrow(EventLogTenantFull);
+    expect(await counted()).toBe(before);
+    expect(await give(2_000)).toMatchObject({ code: 'OK' });
+    const given = (await counted()) - before;
+    expect(given).toBeGreaterThan(2_000);
+    // A repeated one is the same.
+    expect(await give(2_000)).toMatchObject({ code: 'REPLAY' });
+    expect((await counted()) - before).toBe(given);
+    await suspend(2);
+    expect((await counted()) - before).toBeLessThan(2_000);
+    expect(await end(callId, version + 3)).toMatchObject({ code: 'OK' });
+    expect(await counted()).toBe(0);
+  });
+
+  it('counts edited arguments of a call that waits for a person, and refuses them beyond twice the bytes of calls', async () => {
+    const callId = newId();
+    const question = { reasons: [], digest: 'asked', expiresInMs: 60_000 };
+    await log.accept(aCall(callId, { followUp: { kind: 'approval', data: question } }));
+    const keep = (keptBytes: number) =>
+      log.holdApproval({ callId, guard: { by: 'command', version: 2, commandId: `${keptBytes}` }, hookRuns: [], keptBytes, author });
+    const before = await counted();
+    await expect(keep(2 * ROOM)).rejects.toThrow(EventLogTenantFull);
+    expect(await counted()).toBe(before);
+    expect([await keep(2_000), await keep(2_000)]).toMatchObject([
+      { code: 'OK', version: 2 },
+      { code: 'REPLAY', version: 2 },
+    ]);
+    expect((await counted()) - before).toBe(2_000);
+    expect(await end(callId, 2)).toMatchObject({ code: 'OK' });
+    expect(await counted()).toBe(0);
+  });
+
   it('refuses a call with large arguments beside the log, of which it keeps nothing', async () => {
     const callId = newId();
     const text = 'x'.repeat(ROOM);

@@ -20,6 +20,7 @@ import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
 import { changedConcurrently } from './changed-concurrently.js';
+import { assertQuestionSeen, editOf } from './decision-body.js';
 import { AdminActs, type AdmittedAct } from '../auth/admin-acts.service.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
@@ -100,13 +101,18 @@ export class DecideApprovalService {
         ? await this.reevaluate(principal, head, call, accepted)
         : { ended: false, version: head.version };
       if (ended) return this.reader.read(principal, callId);
-      await edit?.store();
+      if (edit !== undefined) await this.keep(principal, { ...head, version }, call, edit);
       const reason = body.reason === undefined ? {} : { reason: this.redaction.of(call.tenantId).text(body.reason) };
       const decision = { ...body, ...reason, edited: edit?.edited };
       const hookRuns = edit?.hookRuns ?? [];
       const judged = { ...head, version };
-      if (isHeld) await this.hold(principal, judged, call, decision, hookRuns);
-      else await this.settle(principal, judged, call, decision, hookRuns);
+      const written = isHeld
+        ? this.hold(principal, judged, call, decision, hookRuns)
+        : this.settle(principal, judged, call, decision, hookRuns);
+      await written.catch(async (error: unknown) => {
+        await edit?.discard().catch(() => {});
+        throw error;
+      });
     } else if (grant === undefined || act === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -131,6 +137,17 @@ export class DecideApprovalService {
     const { submitter, denial: lost } = this.evaluator.submitterOf(call, requester, rights);
     if (submitter === undefined) throw new ProblemError(lost.error.code, lost.error.message, { callId: call.id });
     return this.editor.prepare({ call, submitter, given });
+  }
+
+  /** Stores edited arguments that do not fit into the event, for which the tenant must have room. @throws ProblemError `conflict` where they cannot run */
+  private async keep(principal: Principal, { version, callId }: CallSnapshot, call: Call, edit: PreparedEdit): Promise<void> {
+    const { keptBytes } = edit;
+    if (keptBytes === 0) return;
+    if ((await this.digestNow(call)) !== call.approval?.digest) throw changedConcurrently(callId);
+    const guard = { by: 'command', version, commandId: randomUUID() } as const;
+    const author = eventOrigin(this.config.name, principal);
+    if (!isApplied(await this.log.holdApproval({ callId, guard, hookRuns: [], keptBytes, author }))) throw changedConcurrently(callId);
+    await edit.store();
   }
 
   /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
@@ -268,22 +285,6 @@ export class DecideApprovalService {
 
 /** A decision as it is stored. */
 type RedactedDecision = Omit<DecisionBody, 'arguments' | 'digest'> & { readonly edited: EditedArguments | undefined };
-
-/** @throws ProblemError where the person saw another question than the one that the call asks now */
-function assertQuestionSeen({ id, approval }: Call, { digest }: DecisionBody): void {
-  if (digest === undefined || digest === approval?.digest) return;
-  const asked = approval === undefined ? 'it asks nothing' : `it asks about ${approval.digest}`;
-  throw new ProblemError('conflict', `The answer is for the question with the digest ${digest}, but ${asked}: read the call again`, {
-    callId: id,
-  });
-}
-
-/** The arguments to run instead of the submitted ones. @throws ProblemError where they do not go with the decision */
-function editOf({ id }: Call, { decision, scope, arguments: given }: DecisionBody): DecisionBody['arguments'] {
-  if (given === undefined || (decision === 'allow' && scope === 'once')) return given;
-  const message = `Edited arguments go with the decision allow and the scope once; received ${decision} and ${scope}`;
-  throw new ProblemError('invalid_request', message, { callId: id, errors: [{ pointer: '/arguments', message }] });
-}
 
 function denial(reason: string | undefined): EndData {
   const because = reason === undefined ? '' : `: ${reason}`;

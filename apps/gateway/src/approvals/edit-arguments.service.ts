@@ -31,8 +31,12 @@ import { numberAfterEvents } from './hook-run-numbers.js';
 export interface PreparedEdit {
   readonly edited: EditedArguments;
   readonly hookRuns: readonly HookRunData[];
-  /** Stores what does not fit into the event. Before the decision is written; what a lost decision leaves expires. */
+  /** Of what `store` stores. */
+  readonly keptBytes: number;
+  /** Stores what does not fit into the event. Before the decision is written. */
   readonly store: () => Promise<void>;
+  /** Deletes it after the decision has failed, if the call is decided: before that, an equal edit may still be written. */
+  readonly discard: () => Promise<void>;
 }
 
 interface EditRequest {
@@ -132,12 +136,18 @@ export class ArgumentEditor {
       ...argumentChanges(call.arguments, args),
     };
     const refs = argumentRefs({ argumentsEdited: true, argumentsDigest });
+    const secretBytes = secret && Buffer.from(JSON.stringify(secret));
     const store = async () => {
       if (!isInline) await this.blobs.put(call.id, refs.shown, Buffer.from(text));
       const seconds = Math.ceil((call.timeouts.totalMs + SECRET_SLACK_MS) / 1000);
-      if (secret) await this.blobs.put(call.id, refs.secret, Buffer.from(JSON.stringify(secret)), seconds);
+      if (secretBytes) await this.blobs.put(call.id, refs.secret, secretBytes, seconds);
     };
-    return { edited, hookRuns, store };
+    const discard = async () => {
+      const { status, options } = (await this.calls.snapshot(call.id)) ?? {};
+      if (status === 'waiting_approval' || (options?.edited === true && options.digest === argumentsDigest)) return;
+      for (const ref of [refs.shown, refs.secret]) await this.blobs.delete(call.id, ref);
+    };
+    return { edited, hookRuns, keptBytes: (isInline ? 0 : bytes) + (secretBytes?.byteLength ?? 0), store, discard };
   }
 }
 

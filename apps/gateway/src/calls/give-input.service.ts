@@ -11,7 +11,17 @@ import {
   type JsonValue,
   type Principal,
 } from '#contracts';
-import { BlobStore, CallStore, EventLog, isApplied, suspensionBlob, upcastEvent, type CallSnapshot, type SuspensionRef } from '#event-log';
+import {
+  BlobStore,
+  CallStore,
+  EventLog,
+  EventLogTenantFull,
+  isApplied,
+  suspensionBlob,
+  upcastEvent,
+  type CallSnapshot,
+  type SuspensionRef,
+} from '#event-log';
 import { sha256Hex } from '#redis';
 import { compileForeignSchema } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
@@ -98,7 +108,7 @@ export class GiveInputService {
     throw new ProblemError('invalid_request', detail, { callId: call.id, errors });
   }
 
-  /** Stores the value before the event, which never refers to a missing value. The value of an event that was not written expires. */
+  /** Stores the value before the event, which never refers to a missing value. If the outcome of the write is unknown, the value expires. */
   private async prepare({ id, tenantId, timeouts }: Call, request: number, given: JsonValue): Promise<InputGivenData> {
     const { value, secrets } = this.redaction.of(tenantId).redactor.json(given);
     const isSmall = Buffer.byteLength(JSON.stringify(value)) <= INLINE_BYTES;
@@ -115,8 +125,20 @@ export class GiveInputService {
 
   private async write(principal: Principal, { version, callId }: CallSnapshot, call: Call, data: InputGivenData): Promise<void> {
     const guard = { by: 'command', version, commandId: randomUUID() } as const;
-    const answer = await this.log.giveInput({ callId, guard, data, author: eventOrigin(this.config.name, principal) });
-    if (!isApplied(answer)) throw conflict(call, 'it got another value, was cancelled or expired meanwhile');
+    const author = eventOrigin(this.config.name, principal);
+    const answer = await this.log.giveInput({ callId, guard, data, author }).catch(async (error: unknown) => {
+      if (error instanceof EventLogTenantFull) await this.discard(callId, data);
+      throw error;
+    });
+    if (isApplied(answer)) return;
+    await this.discard(callId, data);
+    throw conflict(call, 'it got another value, was cancelled or expired meanwhile');
+  }
+
+  private async discard(callId: string, { stored }: InputGivenData): Promise<void> {
+    if (stored === undefined) return;
+    const ref = suspensionBlob(stored);
+    await Promise.allSettled([this.blobs.delete(callId, ref), this.blobs.delete(callId, saltOf(ref))]);
   }
 
   /** Accepts a repeated value of the same key, whose first response may have been lost. */

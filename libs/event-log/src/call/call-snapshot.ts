@@ -39,7 +39,7 @@ export interface CallState extends CallSnapshot {
   readonly suspension: string;
   /** Bytes that count against the limit of the tenant until the call ends; 0 without a limit. */
   readonly openBytes: number;
-  /** Part of `openBytes`: the state of the last suspension. */
+  /** Part of `openBytes`: the state of the last suspension and its input. */
   readonly stateBytes: number;
 }
 

@@ -110,7 +110,7 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
-/** `openBytes` as in `acceptTransition`; with the states of suspended calls the limit is twice as high. */
+/** `openBytes` as in `acceptTransition`; with suspended states, inputs and edited arguments the limit is twice as high. */
 export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>, openBytes = 0): Transition {
   const delayMs = ms(data.delayMs);
   const until = data.until === 'children' ? 'c' : 't';
@@ -137,8 +137,10 @@ export function requestInputTransition({ callId, guard, data, author }: Input<'r
   );
 }
 
-export function giveInputTransition({ callId, guard, data, author }: Input<'giveInput'>): Transition {
-  return transition('input', callId, [guard.version, commandKey(callId, guard), eventText(author, data)], true);
+/** `openBytes` as of a suspension. */
+export function giveInputTransition({ callId, guard, data, author }: Input<'giveInput'>, openBytes = 0): Transition {
+  const args = [guard.version, commandKey(callId, guard), eventText(author, data), data.stored?.bytes ?? 0, openBytes];
+  return transition('input', callId, args, true);
 }
 
 export function wakeTransition(callId: string): Transition {
@@ -161,8 +163,10 @@ export function cancelTransition({ callId, guard, data, author }: Input<'request
   return transition('cancel', callId, [guard.version, commandKey(callId, guard), ms(data.graceMs), eventText(author, data)], true);
 }
 
-export function heldTransition({ callId, guard, hookRuns, author }: Input<'holdApproval'>): Transition {
-  return transition('held', callId, [guard.version, commandKey(callId, guard), ...hookArguments(callId, author, hookRuns)], true);
+/** `openBytes` as of a suspension. */
+export function heldTransition({ callId, guard, hookRuns, keptBytes = 0, author }: Input<'holdApproval'>, openBytes = 0): Transition {
+  const args = [guard.version, commandKey(callId, guard), ...hookArguments(callId, author, hookRuns), keptBytes, openBytes];
+  return transition('held', callId, args, true);
 }
 
 /** Throws a TypeError for a denial without its End: the two are one transition. */

@@ -39,11 +39,13 @@ function operations.decide(c, a)
   return okTool(c, woken)
 end
 
--- Appends the hooks that ran for a held approval; the call continues to wait.
+-- Appends the hooks that ran for a held approval, and makes room for its edited arguments; the call continues to wait.
 function operations.held(c, a)
+  local bytes, most = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local refusal = commandGuard(c, tonumber(ARGV[a]), tonumber(ARGV[a + 1]))
   if refusal then return refusal end
   if c.snapshot.status ~= 'w' then return wrongState(c) end
+  if not countKept(c, bytes, most) then return 'FULL' end
   appendHooks(c, a + 2)
   rememberCommand(c, tonumber(ARGV[a + 1]))
   return ok(c)

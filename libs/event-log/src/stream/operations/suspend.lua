@@ -22,14 +22,11 @@ function operations.suspend(c, a)
   local snapshot = c.snapshot
   if snapshot.status ~= 'r' or snapshot.cancelBy > 0 or nextAttempt ~= snapshot.attempt + 1 then return wrongState(c) end
   local more = snapshot.openBytes > 0 and stateBytes - snapshot.stateBytes or 0
-  if more > 0 and most > 0 and not hasRoom(c, snapshot.meta, more, 2 * most) then return 'FULL' end
+  if not countKept(c, more, most) then return 'FULL' end
   local isDue = kind == 'c' and suspensionOf(snapshot) == 1
 
   append(c, kind == 'i' and 'call.input_requested' or 'call.retry', fence, text)
-  if more ~= 0 then
-    countOpen(c, more)
-    snapshot.stateBytes = stateBytes
-  end
+  if more ~= 0 then snapshot.stateBytes = stateBytes end
   wroteByWorker(snapshot, writeSeq)
   setSuspension(c, 0, isDue and 'w' or kind, snapshot.lastSeq, 0)
   if isDue then return okTool(c, toQueueNow(c)) end
@@ -39,10 +36,14 @@ end
 
 function operations.input(c, a)
   local version, key, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2]
+  local bytes, most = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4])
   local refusal = commandGuard(c, version, key)
   if refusal then return refusal end
   local snapshot = c.snapshot
   if snapshot.status ~= 'i' or now >= snapshot.deadline then return wrongState(c) end
+  if not countKept(c, bytes, most) then return 'FULL' end
+  -- The next suspension deletes both.
+  if snapshot.openBytes > 0 then snapshot.stateBytes = snapshot.stateBytes + bytes end
   append(c, 'call.input_given', 0, text)
   local _, _, seq = suspensionOf(snapshot)
   setSuspension(c, 0, 'g', seq, snapshot.lastSeq)

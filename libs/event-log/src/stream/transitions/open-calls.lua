@@ -1,6 +1,6 @@
 -- Part of applyTransitions: bytes of the open calls of a tenant. The snapshot of a call has its own bytes, 0 if it was accepted
--- without a limit, and the part of them that is the state of its suspension; the sum is in the partition of the calls, under a
--- key outside KEYS.
+-- without a limit, and the part of them that is the state of its suspension and the input to it; the sum is in the partition of
+-- the calls, under a key outside KEYS.
 
 -- Bytes of each call besides its texts.
 local CALL_BYTES = 1024 -- inlined
@@ -23,6 +23,15 @@ local function countOpen(c, bytes)
   local of = open[openCalls(c, c.snapshot.meta)]
   c.snapshot.openBytes = c.snapshot.openBytes + bytes
   if of then of.added = of.added + bytes end
+end
+
+-- Counts bytes that an open call stores beside the log. Returns false, and counts nothing, if its tenant has no room.
+local function countKept(c, bytes, most)
+  if bytes == 0 or c.snapshot.openBytes == 0 then return true end
+  if bytes > 0 and most > 0 and not hasRoom(c, c.snapshot.meta, bytes, 2 * most) then return false end
+  countOpen(c, bytes)
+  c.dirty = true
+  return true
 end
 
 -- Updates the sums by the snapshots that are written, so that they always equal those of the stored ones.
