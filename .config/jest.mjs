@@ -29,13 +29,14 @@ const ON_REDIS = [
   'libs/{attempts,event-log,history,limits,queue,redis,sealing}/**/*',
   'libs/agents/src/agent-loop',
   'libs/platform/src/wait-for-redis',
+  'libs/sources/src/catalog/source-store',
   'libs/sources/src/oauth/granted-tokens',
   'apps/{gateway,standalone,worker}/**/*',
   'test/{contracts,replay}/**/*',
 ];
 const NOT_ON_REDIS = [
   '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
-  '/libs/(agents/src/agent-loop|platform/src/wait-for-redis|sources/src/oauth/granted-tokens)\\.',
+  '/libs/(agents/src/agent-loop|platform/src/wait-for-redis|sources/src/catalog/source-store|sources/src/oauth/granted-tokens)\\.',
   '/apps/(gateway|standalone|worker)/',
 ];
 

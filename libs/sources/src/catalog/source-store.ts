@@ -6,6 +6,7 @@ import { authorizedSource } from '../oauth/authorized-source.js';
 import { sourceKey, type SourceId } from '../source-id.js';
 import { leaveScript } from './leave-script.js';
 import { pinScript } from './pin-script.js';
+import { withdrawRemovedScript } from './withdraw-removed-script.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
 const MAX_PINS = 20_000;
@@ -96,6 +97,14 @@ export class SourceStore {
       .incr(keys.sourceRevision())
       .exec();
     return ended([field], answers);
+  }
+
+  /** Deletes what was announced of a source after its definition was removed; nothing of one that has a definition. */
+  async withdrawRemoved({ tenantId, name }: SourceId): Promise<void> {
+    const field = sourceKey({ tenantId, name });
+    const shared = [keys.sourceDefinitions(), keys.sourceEntries(), keys.sourceRevisions(), keys.sourcePinnedBytes(tenantId)];
+    const own = [keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field)];
+    await withdrawRemovedScript.run(this.redis, [...shared, keys.sourceRevision(), ...own], [field]);
   }
 
   /** Whether something was accepted of the source that is still kept, also after those who announced it are gone. */

@@ -215,7 +215,7 @@ export class HostedSource {
     this.changes = performance.now() - this.announcedAt < LIST_AGAIN_MS ? this.changes + 1 : 0;
     this.announcedAt = performance.now();
     // The definition may have been removed meanwhile: then nothing else takes the entry away.
-    if (!this.parts.local && (await this.parts.store.definition(this.id)) === undefined) await this.parts.store.remove(this.id);
+    if (!this.parts.local) await this.parts.store.withdrawRemoved(this.id);
   }
 
   private async renew(): Promise<void> {
