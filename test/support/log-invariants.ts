@@ -3,6 +3,7 @@ import { CallStore, decodeSnapshot, PartitionLog, seqOf, toStoredEvent, upcastEv
 import { keys, partitionNames, type RedisConnection } from '#redis';
 import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
 import { checkOpenBytes } from './invariants/check-open-bytes.js';
+import { checkTenants } from './invariants/check-tenants.js';
 
 export { checkCall } from './invariants/check-call.js';
 
@@ -26,9 +27,11 @@ export interface FullLog {
  * Reads the whole log and returns what is wrong with it, one sentence a violation, none when all is well.
  * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when no app could
  * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
- * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
- * I16 no secrets; besides, heads agree with the log, sums of open calls with the heads, and those with what calls keep, Ends with the updates, and hook runs
- * with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.
+ * I7 no second run of what acts once; I8 one call for each idempotency key; I9 timers are exactly the calls that have not
+ * ended; I11 approvals; I12 calls that name each other are of one tenant; I16 no secrets; besides, heads agree with the log,
+ * sums of open calls with the heads, and those with the values beside the log, Ends with the updates, and hook runs with their place in the call. What clients saw
+ * (I1, I10, I12) is `client-histories.ts`, the archive (I14) is `check-archive.ts`. Rows of the history (I13) are compared by
+ * test/faults/projector.spec.ts and `npm run soak -- history`; whether processes are gone (I15) by the tests about those.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
   return [...(await readFullLog(redis, partitions, options)).violations];
@@ -48,6 +51,7 @@ export async function readFullLog(redis: RedisConnection, partitions: number, op
     violations: [
       ...read.flatMap(({ violations }) => violations),
       ...checkKeys(calls),
+      ...checkTenants(calls),
       ...[...calls].flatMap(([callId, events]) => [
         ...checkUpdates(callId, events, options.atRest === true),
         ...checkHookRuns(callId, events),

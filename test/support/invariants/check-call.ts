@@ -1,5 +1,7 @@
-import type { CallEvent, CallEventOf, CallStatus } from '#contracts';
+import type { CallEvent, CallStatus } from '#contracts';
 import { NO_UPDATES, UpdatesDigest } from '#event-log';
+import { checkApproval, type ApprovalCheck } from './check-approval.js';
+import { ofType } from './of-type.js';
 
 type Status = 'none' | CallStatus;
 
@@ -28,7 +30,7 @@ const SLACK_MS = 5_000;
 /** Between two Redis times, how long the parts that end calls were away. */
 export type AwayMs = (from: number, to: number) => number;
 
-export interface CallCheck {
+export interface CallCheck extends ApprovalCheck {
   /** Nothing is under way any more: the call must have its End. */
   readonly atRest?: boolean;
   /** Absent where it is unknown: then the bounds of time (I3, I15) are not checked. */
@@ -36,11 +38,12 @@ export interface CallCheck {
 }
 
 /** What is wrong with the events of one call, oldest first: I2 to I7, I11 and I15. */
-export function checkCall(callId: string, events: readonly CallEvent[], { atRest = false, awayMs }: CallCheck = {}): string[] {
+export function checkCall(callId: string, events: readonly CallEvent[], options: CallCheck = {}): string[] {
+  const { atRest = false, awayMs, byApps = false } = options;
   return [
     ...checkPath(callId, events, atRest),
-    ...checkEffect(callId, events),
-    ...checkApproval(callId, events),
+    ...checkEffect(callId, events, byApps),
+    ...checkApproval(callId, events, options),
     ...(awayMs === undefined ? [] : checkTimes(callId, events, awayMs)),
   ];
 }
@@ -103,31 +106,22 @@ export function checkHookRuns(callId: string, events: readonly CallEvent[]): str
   });
 }
 
-/** I7: what must happen at most once is started again only when its worker knew that nothing had begun, or slept. */
-function checkEffect(callId: string, events: readonly CallEvent[]): string[] {
+/**
+ * I7: what must happen at most once is started again only when its worker knew that nothing had begun, or slept; and no End
+ * calls it lost, since it may have happened. Effects outside are not in the log: tests count them.
+ */
+function checkEffect(callId: string, events: readonly CallEvent[], byApps: boolean): string[] {
   const [submitted] = ofType(events, 'call.submitted');
   if (submitted?.data.effect !== 'once') return [];
-  return ofType(events, 'call.retry')
-    .filter(({ data }) => data.reason !== 'worker_drained' && data.reason !== 'suspended')
-    .map(({ callver, data }) => `I7 ${callId} event ${callver} call.retry: effect once goes back to the queue because of ${data.reason}`);
-}
-
-/** I11: what a person was asked about runs only after a yes to the same digest. */
-function checkApproval(callId: string, events: readonly CallEvent[]): string[] {
-  const [asked] = ofType(events, 'call.approval_requested');
-  const decided = ofType(events, 'call.approval_decided');
-  const [submitted] = ofType(events, 'call.submitted');
-  const violations: string[] = [];
-  if (submitted?.data.decision.effect === 'ask' && asked === undefined && ofType(events, 'call.start').length > 0)
-    violations.push(`I11 ${callId}: policy asks, no approval was requested, and it started`);
-  if (asked === undefined) return violations;
-  if (decided.length > 1) violations.push(`I11 ${callId}: decided ${decided.length} times`);
-  for (const { data } of decided)
-    if (data.digest !== asked.data.digest)
-      violations.push(`I11 ${callId}: decided about digest ${data.digest}, asked about ${asked.data.digest}`);
-  if (ofType(events, 'call.start').length > 0 && decided[0]?.data.decision !== 'allow')
-    violations.push(`I11 ${callId}: started without a yes`);
-  return violations;
+  const hasBegun = (attempt: number) => byApps && events.some((it) => it.attempt === attempt && /^call\.(update|progress)$/.test(it.type));
+  const repeated = ofType(events, 'call.retry').filter(({ attempt, data }) =>
+    data.reason === 'worker_drained' ? hasBegun(attempt) : data.reason !== 'suspended',
+  );
+  const lost = ofType(events, 'call.end').filter(({ data }) => byApps && data.error?.code === 'worker_lost');
+  return [
+    ...repeated.map(({ callver, data }) => `event ${callver} call.retry: effect once goes back to the queue because of ${data.reason}`),
+    ...lost.map(({ callver }) => `event ${callver} call.end: effect once may have happened, and ends as worker_lost`),
+  ].map((text) => `I7 ${callId} ${text}`);
 }
 
 /** I3: the whole call ends in its time; I15: a cancelled one in its grace. Time while Redis or all workers were away does not count. */
@@ -146,8 +140,4 @@ function checkTimes(callId: string, events: readonly CallEvent[], awayMs: AwayMs
   const pastGrace = cancelled === undefined ? 0 : late(cancelled, cancelled.data.graceMs);
   if (pastGrace > 0) violations.push(`I15 ${callId}: ended ${pastGrace} ms too late after its cancel`);
   return violations;
-}
-
-function ofType<T extends CallEvent['type']>(events: readonly CallEvent[], type: T): CallEventOf<T>[] {
-  return events.filter((event): event is CallEventOf<T> => event.type === type);
 }

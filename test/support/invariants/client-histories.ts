@@ -44,14 +44,30 @@ export class ClientHistories {
     this.sockets.push(history);
   }
 
-  /** I1 what was accepted is in the log; I8 one call for each key; I10 sockets got what the log has; I12 of one tenant only. */
+  /** I1 what was accepted is in the log; I8 one call for each key; I10 sockets got what the log has; I12 a key and a socket got what is of one tenant. */
   check(log: FullLog): string[] {
-    return [...this.checkAccepted(log), ...this.checkKeys(), ...this.sockets.flatMap((socket) => checkSocket(socket, log))];
+    return [...this.checkCalls(log), ...this.checkTenants(log), ...this.sockets.flatMap((socket) => checkSocket(socket, log))];
   }
 
-  private checkAccepted(log: FullLog): string[] {
+  /** I1 and I8 only: a key may change its tenant, and I10 needs the log of all calls. */
+  checkCalls(log: Pick<FullLog, 'calls'>): string[] {
+    return [...this.checkAccepted(log), ...this.checkKeys()];
+  }
+
+  private checkAccepted(log: Pick<FullLog, 'calls'>): string[] {
     const lost = this.accepted.filter(({ callId }) => !log.calls.has(callId));
     return [...new Set(lost.map(({ callId }) => `I1 ${callId}: a client got it, the log does not have it`))];
+  }
+
+  private checkTenants(log: Pick<FullLog, 'calls'>): string[] {
+    const tenants = new Map<string, string>();
+    return this.accepted.flatMap(({ key, callId }) => {
+      const [first] = log.calls.get(callId) ?? [];
+      if (first === undefined) return [];
+      const tenant = tenants.get(key) ?? first.tenantid;
+      tenants.set(key, tenant);
+      return tenant === first.tenantid ? [] : [`I12 ${callId}: of ${first.tenantid}, got with a key of ${tenant}`];
+    });
   }
 
   private checkKeys(): string[] {
