@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { startBrowser } from '../support/browser.js';
 import { installPackages } from '../support/npm-packages.js';
-import { cleanUp, freshDirectory, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
+import { cleanUp, echo, freshDirectory, isRunning, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
 
 const PACKED = join(process.cwd(), 'dist/packages');
 const tarball = (name: string) => join(PACKED, `${name}-${version}.tgz`);
@@ -17,6 +17,8 @@ const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'
 let elsewhere: string;
 /** Where `npm install` put the program, and nothing else. */
 let empty: string;
+/** The cache of npx, with the downloads of this machine's. */
+let npxCache: string;
 let app: StandaloneProcess;
 let toolyard: readonly string[];
 
@@ -74,6 +76,9 @@ beforeAll(async () => {
   empty = mkdtempSync(join(tmpdir(), 'toolyard-empty-'));
   installPackages(empty, [tarball('toolyard-cli')]);
   toolyard = [join(empty, 'node_modules/.bin/toolyard')];
+  npxCache = mkdtempSync(join(tmpdir(), 'toolyard-npx-'));
+  const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+  symlinkSync(join(cache, '_cacache'), join(npxCache, '_cacache'));
 
   put('node_modules/toolyard-plugin-greeter/package.json', JSON.stringify({ type: 'module', toolyard: './plugin.js' }));
   put('node_modules/toolyard-plugin-greeter/plugin.js', PLUGIN);
@@ -83,7 +88,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cleanUp();
-  for (const folder of [elsewhere, empty]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [elsewhere, empty, npxCache]) rmSync(folder, { recursive: true, force: true });
 });
 
 describe('a release', () => {
@@ -228,4 +233,63 @@ describe('toolyard without a word', () => {
     expect(await other.ended()).toEqual({ code: 0, signal: null });
     expect(other.output()).toContain('Ctrl-C: no new calls');
   });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'waits for the end of standalone when toolyard gets %s twice at once',
+    async (signal) => {
+      const other = await spawnStandalone(freshDirectory(), {}, toolyard);
+      await other.up();
+      const redis = other.redisPid();
+      for (const again of [signal, signal]) other.signal(again);
+      expect(await other.ended()).toEqual({ code: 0, signal: null });
+      expect(isRunning(redis)).toBe(false);
+      expect(other.output()).toContain('no new calls');
+    },
+  );
 });
+
+describe('npx of the package @toolyard/cli', () => {
+  /** In an empty folder, without words or questions. Without `file:`, npx would run the package itself as a program. */
+  const startByNpx = async () => {
+    const env = { npm_config_cache: npxCache, npm_config_ignore_scripts: 'true' };
+    const app = await spawnStandalone(freshDirectory(), env, ['npx', '--yes', `file:${tarball('toolyard-cli')}`], {
+      detached: true,
+      cwd: freshDirectory(),
+    });
+    await app.up();
+    return app;
+  };
+
+  it('starts everything by npx, which Ctrl-C in its terminal ends with nothing left', async () => {
+    const app = await startByNpx();
+    expect(await submit(app, echo('by npx'))).toMatchObject({ outcome: 'completed' });
+    const started = descendants(app.child.pid ?? 0);
+    expect(started).toContain(app.redisPid());
+    // A terminal sends it to each process of the group.
+    process.kill(-(app.child.pid ?? 0), 'SIGINT');
+    await app.ended();
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(app.output()).toContain('Ctrl-C: no new calls');
+  });
+
+  it('ends everything that npx started when npx alone gets SIGTERM', async () => {
+    const app = await startByNpx();
+    const started = descendants(app.child.pid ?? 0);
+    expect(started).toContain(app.redisPid());
+    app.signal('SIGTERM');
+    await app.ended();
+    expect(started.filter(isRunning)).toEqual([]);
+    expect(app.output()).toContain('SIGTERM: no new calls');
+  });
+});
+
+/** Processes that a process has started, and those that these have. */
+function descendants(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '),
+  );
+  return children
+    .filter((child) => child !== '')
+    .map(Number)
+    .flatMap((child) => [child, ...descendants(child)]);
+}

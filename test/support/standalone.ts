@@ -39,14 +39,16 @@ export function freshDirectory(): string {
   return directory;
 }
 
-/** `command` starts it. */
+/** `command` starts it. Detached, it leads a process group of its own. */
 export async function spawnStandalone(
   data: string,
   env: Record<string, string> = {},
   [program = '', ...args]: readonly string[] = [process.execPath, programOf('standalone')],
+  options: { readonly detached?: boolean; readonly cwd?: string } = {},
 ): Promise<StandaloneProcess> {
   const port = env['GATEWAY_PORT'] ?? String(await freePort());
   const child = spawn(program, args, {
+    ...options,
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',

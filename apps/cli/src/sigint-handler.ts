@@ -5,14 +5,15 @@ export class SigintHandler {
   private readonly aborter = new AbortController();
   private handler: (() => void) | undefined;
   private lastMessage: (() => void) | undefined;
+  private receiver: ((signal: NodeJS.Signals) => void) | undefined;
   private count = 0;
 
   constructor(
-    private readonly source: { on(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown },
+    private readonly source: { on(event: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown },
     private readonly exit: (code: number) => void,
   ) {
-    this.source.on('SIGINT', () => this.interrupted());
-    this.source.on('SIGTERM', () => this.interrupted());
+    this.source.on('SIGINT', (signal) => this.interrupted(signal));
+    this.source.on('SIGTERM', (signal) => this.interrupted(signal));
   }
 
   /** Aborted by the first one, if there is no handler. */
@@ -30,8 +31,15 @@ export class SigintHandler {
     this.lastMessage = lastMessage;
   }
 
-  private interrupted(): void {
+  /** From now on each of them, and SIGHUP, is passed to `receiver`, which ends this process too. */
+  passOn(receiver: (signal: NodeJS.Signals) => void): void {
+    this.receiver = receiver;
+    this.source.on('SIGHUP', receiver);
+  }
+
+  private interrupted(signal: NodeJS.Signals): void {
     this.count += 1;
+    if (this.receiver) return this.receiver(signal);
     if (this.count > 1) {
       this.lastMessage?.();
       return this.exit(EXIT.interrupted);
