@@ -9,6 +9,8 @@ import { BROWSER_SETTINGS, browserSettingsFrom } from './browser/browser.config.
 import { testWorkspace } from './testing/test-workspace.js';
 import { toolContract } from './tool.contract.js';
 import { ToolsModule } from './tools.module.js';
+import { searchProvidersFrom } from './web/search-providers/providers.js';
+import { SEARCH_PROVIDERS } from './web/web-search.tool.js';
 
 /** Their examples need files and hosts that are not there. */
 const NOT_RUN = [
@@ -26,10 +28,13 @@ const NOT_RUN = [
 
 let app: TestingModule;
 let site: TestSite;
+/** Called by a request that stays without an answer. */
+let held: () => void = () => {};
 beforeAll(async () => {
-  site = await testSite((_request, response, path) =>
-    response.writeHead(path === '/page' ? 200 : 404, { 'content-type': 'text/html' }).end('<p>x'),
-  );
+  site = await testSite((_request, response, path) => {
+    if (/^\/(?:search\?q=)?held\b/.test(path)) return held();
+    response.writeHead(path === '/page' ? 200 : 404, { 'content-type': 'text/html' }).end('<p>x');
+  });
   // Random commands run isolated or not at all.
   const bubblewrap = new BubblewrapSandbox({ limits: { ...DEFAULT_LIMITS, cpuSeconds: 2, processes: 32 } });
   const sandbox = (await bubblewrap.probe()).ok ? bubblewrap : new DisabledSandbox();
@@ -37,6 +42,7 @@ beforeAll(async () => {
     { provide: Sandbox, useValue: sandbox },
     { provide: BROWSER_SETTINGS, useValue: browserSettingsFrom({ BROWSER: 'off' }) },
     { provide: EgressPolicy, useValue: egressPolicyFrom({ EGRESS_ALLOW_HOSTS: site.host }) },
+    { provide: SEARCH_PROVIDERS, useValue: searchProvidersFrom({ SEARXNG_URLS: `http://${site.host}` }) },
   ];
   app = await Test.createTestingModule({ imports: [ToolsModule.forRoot({ providers })] }).compile();
   await app.init();
@@ -71,6 +77,11 @@ toolContract(names.sort(), () => ({
   registry: app.get(ToolRegistry),
   workspace,
   notRun: NOT_RUN,
+  slow: (begun) => {
+    held = begun;
+    const url = `http://${site.host}/held`;
+    return { shell: { command: 'echo up; sleep 600' }, web_fetch: { url }, http_request: { url }, web_search: { query: 'held' } };
+  },
   // An interpreter for each of 500 inputs would take a minute.
   contexts: { repl: { sessionId: 'one' } },
   texts: {

@@ -12,8 +12,10 @@ export interface ToolContractSubject {
   readonly registry: ToolRegistry;
   /** A fresh workspace with something in it for the examples. */
   workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }>;
-  /** Tools whose examples act outside the workspace: only random arguments are run. */
+  /** Tools whose examples act outside the workspace: these are not run to their end. */
   readonly notRun?: readonly string[];
+  /** Arguments with which a tool would run for minutes. `begun` is called when it runs; the first update of its output does so too. */
+  readonly slow?: (begun: () => void) => Readonly<Record<string, Record<string, unknown>>>;
   /** What the context of a tool has besides the usual. */
   readonly contexts?: Readonly<Record<string, Partial<ToolContext>>>;
   /** More texts that are awkward for one tool. */
@@ -70,11 +72,14 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
     });
 
     it('ends a call of the tool soon when it is cancelled while it runs', async () => {
-      if (!runs()) return;
-      const cancel = new AbortController();
-      const running = run(firstExample(tool()), { signal: cancel.signal });
-      setImmediate(() => cancel.abort(new ToolError('cancelled', 'Cancelled')));
-      expectOutput(await settled(running));
+      const controller = new AbortController();
+      const cancel = () => controller.abort(new ToolError('cancelled', 'Cancelled'));
+      const slow = subject().slow?.(cancel)[name];
+      const running = run(slow ?? firstExample(tool()), { signal: controller.signal, onUpdate: cancel });
+      if (slow === undefined) setImmediate(cancel);
+      const outcome = await settled(running);
+      expectOutput(outcome);
+      if (slow !== undefined) expect(outcome).toMatchObject({ code: 'cancelled' });
     });
   });
 }
