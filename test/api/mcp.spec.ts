@@ -56,6 +56,15 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect((await limited.tools()).tools.map(({ name }) => name)).toEqual(['call_result', 'echo', 'held_write']);
   });
 
+  it('runs a tool call that Claude Code repeats with its id once in a session, and ignores an id that is none', async () => {
+    const meta = (sessionId: string, id: unknown) => ({ meta: { 'io.toolyard/sessionId': sessionId, 'claudecode/toolUseId': id } });
+    for (const id of ['toolu_1', 'toolu_1', 'toolu_2']) await client.call('echo', { text: 'again' }, meta('claude-ids', id));
+    const made = (await tenant.agent.get<CallPage>('/v1/calls?sessionId=claude-ids')).body.calls.map(({ toolCallId }) => toolCallId);
+    expect(made).toEqual(['toolu_2', 'toolu_1']);
+    for (const id of [7, 'x'.repeat(257)])
+      expect((await client.call('echo', { text: 'again' }, meta('claude-odd-ids', id))).isError).not.toBe(true);
+  });
+
   it('runs tools/call as an ordinary call and answers with its result, JSON as compact text [CC-34]', async () => {
     const answering = client.call('held_structured', {}, untilEnd('run'));
     const { id } = await callIn('run');

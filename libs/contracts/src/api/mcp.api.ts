@@ -15,6 +15,7 @@ export const McpCallMeta = z.object({
   'io.toolyard/userId': Label.optional().describe('As `userId` of a call.'),
   'io.toolyard/dialect': Dialect.optional().describe('As `dialect` of a call.'),
   'io.toolyard/toolCallId': z.string().min(1).max(256).optional().describe('As `toolCallId` of a call.'),
+  'claudecode/toolUseId': z.string().min(1).max(256).optional().catch(undefined).describe('The same, as Claude Code names it.'),
 });
 export type McpCallMeta = z.output<typeof McpCallMeta>;
 

@@ -114,7 +114,7 @@ export class CallToolService {
         agentId: said['io.toolyard/agentId'],
         userId: said['io.toolyard/userId'],
         dialect: said['io.toolyard/dialect'],
-        toolCallId: said['io.toolyard/toolCallId'],
+        toolCallId: said['io.toolyard/toolCallId'] ?? said['claudecode/toolUseId'],
       },
       'body',
     );
