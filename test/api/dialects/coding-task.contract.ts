@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ToolCallAccumulator, ToolyardClient } from '#client';
@@ -5,44 +6,54 @@ import { runChatToolCalls, type ChatReply } from '#client/openai';
 import { startModelServer, type ModelServer } from '../../support/model-server.js';
 import type { DialectInstallation } from './speaker.js';
 
+/** `args` may depend on all that the model has read. */
 type Step = readonly [tool: string, args: unknown, reads: RegExp];
 
-/** What a model trained on the agent does: writes a program, sees it fail, finds and mends the fault, sees it pass. */
-const FAULTY = 'console.log(1 + 1 === 3 ? "pass" : "fail");\n';
+/** What a model trained on the agent does: writes a program, sees it fail, mends it by what it has read, sees it pass. */
+const FAULTY = `import { readFileSync } from 'node:fs';
+const right = Number(readFileSync('right.txt', 'utf8'));
+const guess = 0;
+console.log(guess === right ? 'pass' : \`fail: it is \${right}\`);
+`;
+const mended = (read: string) => `guess = ${/fail: it is (\d+)/.exec(read)?.[1]}`;
 const TASKS: Readonly<Record<string, readonly Step[]>> = {
   zeroclaw: [
     ['file_write', { path: 'app.mjs', content: FAULTY }, /^Wrote \d+ bytes to app\.mjs$/],
     ['shell', 'node app.mjs', /^fail/],
-    ['file_read', { path: 'app.mjs' }, /=== 3/],
-    ['file_write', { path: 'app.mjs', content: FAULTY.replace('3', '2') }, /^Wrote/],
+    ['file_read', { path: 'app.mjs' }, /guess = 0/],
+    ['file_write', (read: string) => ({ path: 'app.mjs', content: FAULTY.replace('guess = 0', mended(read)) }), /^Wrote/],
     ['shell', { cmd: 'node app.mjs' }, /^pass/],
   ],
   phi: [
     ['write_file', { path: 'app.mjs', content: FAULTY }, /^Wrote/],
     ['bash', { command: 'node app.mjs' }, /^Exit code: 0\nfail/],
-    ['search', { pattern: '=== 3' }, /app\.mjs:1:/],
-    ['edit_file', { path: 'app.mjs', old_text: '=== 3', new_text: '=== 2' }, /^Replaced 1 line/],
+    ['search', { pattern: 'guess = ' }, /app\.mjs:3:/],
+    ['edit_file', (read: string) => ({ path: 'app.mjs', old_text: 'guess = 0', new_text: mended(read) }), /^Replaced 1 line/],
     ['bash', { command: 'node app.mjs' }, /^Exit code: 0\npass/],
   ],
   oxydra: [
     ['file_write', { path: 'app.mjs', content: FAULTY }, /^wrote/],
     ['shell_exec', { command: 'node app.mjs' }, /^fail/],
-    ['file_search', { path: '.', query: '=== 3' }, /app\.mjs:1:/],
-    ['file_edit', { path: 'app.mjs', old_text: '=== 3', new_text: '=== 2' }, /^updated app\.mjs$/],
+    ['file_search', { path: '.', query: 'guess = ' }, /app\.mjs:3:/],
+    ['file_edit', (read: string) => ({ path: 'app.mjs', old_text: 'guess = 0', new_text: mended(read) }), /^updated app\.mjs$/],
     ['shell_exec', { command: 'node app.mjs' }, /^pass/],
   ],
   kiro: [
     ['fsWrite', { command: 'create', path: 'app.mjs', content: FAULTY }, /^Successfully created/],
     ['execute_bash', { command: 'node app.mjs' }, /"stdout":"fail/],
-    ['grep', { pattern: '=== 3' }, /app\.mjs/],
-    ['fs_write', { command: 'strReplace', path: 'app.mjs', oldStr: '=== 3', newStr: '=== 2' }, /^Successfully replaced 1/],
+    ['grep', { pattern: 'guess = ' }, /app\.mjs/],
+    [
+      'fs_write',
+      (read: string) => ({ command: 'strReplace', path: 'app.mjs', oldStr: 'guess = 0', newStr: mended(read) }),
+      /^Successfully replaced 1/,
+    ],
     ['shell', { command: 'node app.mjs' }, /"stdout":"pass/],
   ],
   'claude-code': [
     ['write_file', { path: 'app.mjs', content: FAULTY }, /"type":"create"/],
     ['bash', { command: 'node app.mjs' }, /"stdout":"fail/],
-    ['grep_search', { pattern: '=== 3' }, /app\.mjs/],
-    ['edit_file', { path: 'app.mjs', old_string: '=== 3', new_string: '=== 2' }, /structuredPatch/],
+    ['grep_search', { pattern: 'guess = ' }, /app\.mjs/],
+    ['edit_file', (read: string) => ({ path: 'app.mjs', old_string: 'guess = 0', new_string: mended(read) }), /structuredPatch/],
     ['bash', { command: 'node app.mjs' }, /"stdout":"pass/],
   ],
 };
@@ -115,18 +126,27 @@ export function codingTaskContract(started: DialectInstallation): void {
       const steps = TASKS[dialect] ?? [];
       const sessionId = `task-in-${dialect}`;
       await started().agent.request('PUT', `/v1/sessions/${sessionId}`, { dialect });
+      const right = { path: 'right.txt', content: String(randomInt(1, 1_000_000)) };
+      await started().agent.run('file_write', right, { sessionId, dialect: 'core' });
       models.on(dialect, ({ body }, n) => {
         const [before, next] = [steps[n - 1], steps[n]];
         const last = String(body.messages.at(-1).content);
+        const read = body.messages.map(({ content }: { content: unknown }) => String(content)).join('\n');
         if (before !== undefined && !before[2].test(last)) return { text: `This is not what I expect of ${before[0]}: ${last}` };
         if (next === undefined) return { text: 'It passes.' };
-        return { toolCalls: [{ id: `call_${n}`, name: next[0], arguments: JSON.stringify(next[1]) }] };
+        const [name, args] = next;
+        return { toolCalls: [{ id: `call_${n}`, name, arguments: JSON.stringify(typeof args === 'function' ? args(read) : args) }] };
       });
       expect(await runAgent(client, models, dialect, sessionId)).toBe('It passes.');
       const offered = models.calls(dialect)[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
       expect(offered).toEqual(expect.arrayContaining(OFFERED[dialect] ?? []));
       const { calls } = await client.calls.list({ sessionId });
-      const made = await Promise.all(calls.toReversed().map(({ id }) => client.calls.get(id)));
+      const made = await Promise.all(
+        calls
+          .toReversed()
+          .slice(1)
+          .map(({ id }) => client.calls.get(id)),
+      );
       expect(made.map(({ outcome, dialect: spoken, requestedTool, tool }) => [outcome, spoken, requestedTool ?? tool])).toEqual(
         steps.map(([name]) => ['completed', dialect, name]),
       );
