@@ -79,7 +79,7 @@ describe('a dialect', () => {
   it.each([
     [
       'zeroclaw',
-      'cron_add cron_list cron_remove delegate file_read file_write http_request memory_forget memory_recall memory_store shell web_fetch',
+      'browser cron_add cron_list cron_remove delegate file_read file_write http_request memory_forget memory_recall memory_store shell web_fetch',
     ],
     ['phi', 'bash edit_file list_files read_file search write_file'],
     [
