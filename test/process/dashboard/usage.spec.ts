@@ -2,13 +2,19 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { ToolyardClient } from '#client';
 import { accessibilityFaults } from '../../support/browser.js';
-import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
 import { playWeek } from '../../support/week/play-week.js';
 import { weekSessions } from '../../support/week/week-sessions.js';
 
-const stage = dashboardHarness();
+const NEIGHBOUR_KEY = 'key-of-the-tenant-beside';
+const stage = dashboardHarness(async () => ({
+  keys: [
+    { id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] },
+    { id: 'beside', key: NEIGHBOUR_KEY, tenant: 'neighbour', scopes: ['submit', 'read'] },
+  ],
+}));
 const week = weekSessions();
 const callsOf = (agentId: string) => week.filter((session) => session.agentId === agentId).flatMap(({ turns }) => turns.flat());
 
@@ -36,4 +42,28 @@ it('sums calls and failures of agents and tools, leads to the calls, and is save
   await page.locator('[data-usage=file_edit] [data-label=Failures] a').click();
   await page.waitForURL(/\/calls\?agentId=coder&|\/calls\?tool=file_edit/);
   await page.locator('[role=row][data-call]').first().getByText('file_edit').waitFor();
+});
+
+it('shows what each tenant used, without links to its calls, only to a key that operates the installation', async () => {
+  const neighbour = new ToolyardClient({ baseUrl: stage.url, apiKey: NEIGHBOUR_KEY });
+  for (const text of ['one', 'two', 'three']) await neighbour.calls.run({ tool: 'echo', arguments: { text } });
+  const page = await stage.open('/usage?window=24h');
+  await page.getByText('By tenant').click();
+  const counts = () => page.locator('[data-usage]').evaluateAll((rows) => rows.map((row) => row.textContent));
+  const counted = async (tenant: string) => Number(await page.locator(`[data-usage=${tenant}] [data-label=Calls]`).textContent());
+  let shown: unknown;
+  await eventually(
+    async () => {
+      shown = await counts();
+      return (await counted('default')) >= 500 && (await counted('neighbour')) === 3;
+    },
+    () => `the calls of both tenants; the page shows ${JSON.stringify(shown)}`,
+  );
+  expect(await page.locator('[data-usage]').count()).toBe(2);
+  expect(await page.getByRole('table', { name: 'Usage by tenant' }).getByRole('link').count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  const reader = await stage.open('/usage?window=24h', { key: READER_KEY });
+  await reader.locator('[data-usage=coder]').waitFor();
+  expect(await reader.getByText('By tenant').count()).toBe(0);
 });

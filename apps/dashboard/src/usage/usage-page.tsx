@@ -10,6 +10,7 @@ import { saveFile } from '../components/save-file.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { useToolyard } from '../stream/toolyard.js';
+import { useScopes } from '../stream/use-scopes.js';
 import { MEASURES } from './measures.js';
 import { UsageChart } from './usage-chart.js';
 import { UsageBy, UsageWindow, type UsageSearch } from './usage-search.js';
@@ -23,12 +24,13 @@ const SHOWN_BEHIND_MS = 5000;
 const route = getRouteApi('/usage');
 const ASK_MS = 30_000;
 
-/** What the agents and tools of the tenant used: calls, failures, times, CPU. */
+/** What the agents and tools of the tenant, or all tenants, used: calls, failures, times, CPU. */
 export function UsagePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { window = '7d', by = 'agent', measure = 'calls', agentId, tool } = search;
   const change = (changes: Partial<UsageSearch>) => void navigate({ search: { ...search, ...changes }, replace: true });
+  const { lacks } = useScopes();
   const { usage, period } = useUsage(search);
   const rows = usage.data?.rows ?? [];
   const named = useMemo(() => byName(usage.data?.rows ?? [], measure), [usage.data, measure]);
@@ -38,7 +40,9 @@ export function UsagePage() {
       <PageHead
         title="Usage"
         about={
-          usage.data === undefined ? 'What agents and tools used.' : `Of the tenant ${usage.data.tenantId}: calls that ended in this time.`
+          usage.data === undefined || by === 'tenant'
+            ? 'What agents, tools and tenants used.'
+            : `Of the tenant ${usage.data.tenantId}: calls that ended in this time.`
         }
       >
         <SegmentedControl
@@ -49,6 +53,7 @@ export function UsagePage() {
           data={[
             { value: 'agent', label: 'By agent' },
             { value: 'tool', label: 'By tool' },
+            ...(lacks('operate') === undefined || by === 'tenant' ? [{ value: 'tenant', label: 'By tenant' }] : []),
           ]}
         />
         <NativeSelect

@@ -3,7 +3,7 @@ import { Measure } from './usage-sums.js';
 
 export const UsageWindow = z.enum(['24h', '7d', '30d']);
 export type UsageWindow = z.output<typeof UsageWindow>;
-export const UsageBy = z.enum(['agent', 'tool']);
+export const UsageBy = z.enum(['agent', 'tool', 'tenant']);
 export type UsageBy = z.output<typeof UsageBy>;
 
 /** The address of the page of usage. `agentId` and `tool` name the one whose calls alone are counted. */

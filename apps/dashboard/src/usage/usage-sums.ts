@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { UsageRow } from '#contracts';
 
-export type Sums = Omit<UsageRow, 'at' | 'agentId' | 'tool'>;
+export type Sums = Omit<UsageRow, 'at' | 'agentId' | 'tool' | 'tenantId'>;
 
 /** What a chart and the order of the table are about. */
 export const Measure = z.enum(['calls', 'failed', 'waitMs', 'runMs', 'cpuMs', 'outputBytes']);
@@ -19,7 +19,7 @@ export function totalOf(rows: readonly Sums[]): Sums {
   return rows.reduce(added, NOTHING);
 }
 
-/** The sums of each agent or tool over the period, the most of a measure first. */
+/** The sums of each agent, tool or tenant over the period, the most of a measure first. */
 export function byName(rows: readonly UsageRow[], measure: Measure): NamedSums[] {
   const names = new Map<string | undefined, Sums>();
   for (const row of rows) names.set(nameOf(row), added(names.get(nameOf(row)) ?? NOTHING, row));
@@ -66,8 +66,8 @@ function stepsOf({ from, until, stepMs }: Period): number[] {
   return Array.from({ length: Math.max(1, Math.ceil((until - first) / stepMs)) }, (_, index) => first + index * stepMs);
 }
 
-function nameOf({ agentId, tool }: UsageRow): string | undefined {
-  return tool ?? agentId;
+function nameOf({ tenantId, agentId, tool }: UsageRow): string | undefined {
+  return tenantId ?? tool ?? agentId;
 }
 
 function added(sum: Sums, row: Sums): Sums {

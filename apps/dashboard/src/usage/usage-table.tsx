@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { UsageRow } from '#contracts';
 import { escapeInvisible } from '#subject';
 import type { CallSearch } from '../calls/call-search.js';
@@ -24,7 +25,9 @@ interface UsageTableProps {
   readonly address: UsageSearch;
 }
 
-/** A row for each agent or tool; its numbers lead to the calls. */
+const HEADS = { agent: 'Agent', tool: 'Tool', tenant: 'Tenant' } as const;
+
+/** A row for each agent, tool or tenant; its numbers lead to the calls. */
 export function UsageTable({ named, rows, by, measure, period, total, address }: UsageTableProps) {
   const list = useRowKeys<HTMLDivElement>();
   const { lines } = seriesOf(rows, measure, period, named.length);
@@ -34,7 +37,7 @@ export function UsageTable({ named, rows, by, measure, period, total, address }:
       <Table verticalSpacing="xs" highlightOnHover aria-label={`Usage by ${by}`}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{by === 'agent' ? 'Agent' : 'Tool'}</Table.Th>
+            <Table.Th>{HEADS[by]}</Table.Th>
             <Table.Th>{MEASURES[measure].label} over time</Table.Th>
             <Table.Th ta="right">Calls</Table.Th>
             <Table.Th ta="right">Failures</Table.Th>
@@ -82,6 +85,10 @@ function Row({ name, sums, by, since, share, values, address }: RowProps) {
           <Text size="sm" fs="italic">
             {NO_AGENT}
           </Text>
+        ) : by === 'tenant' ? (
+          <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+            {escapeInvisible(name)}
+          </Text>
         ) : (
           <LinkAnchor
             data-open
@@ -103,26 +110,26 @@ function Row({ name, sums, by, since, share, values, address }: RowProps) {
         <Sparkline counts={values} marked={values.map(() => false)} label={`Over time, in ${values.length} steps`} />
       </Table.Td>
       <Table.Td ta="right" data-label="Calls">
-        <LinkAnchor size="sm" to="/calls" search={search}>
+        <CallsLink by={by} search={search}>
           {calls.toLocaleString()}
-        </LinkAnchor>
+        </CallsLink>
       </Table.Td>
       <Table.Td ta="right" data-label="Failures">
         {failed === 0 ? (
           '0'
         ) : (
-          <LinkAnchor size="sm" to="/calls" search={{ ...search, result: 'error', outcome: 'completed,failed,timed_out,unknown' }}>
+          <CallsLink by={by} search={{ ...search, result: 'error', outcome: 'completed,failed,timed_out,unknown' }}>
             {failed.toLocaleString()} ({shareText(failed, calls)})
-          </LinkAnchor>
+          </CallsLink>
         )}
       </Table.Td>
       <Table.Td ta="right" data-label="Denied">
         {denied === 0 ? (
           '0'
         ) : (
-          <LinkAnchor size="sm" to="/calls" search={{ ...search, outcome: 'denied' }}>
+          <CallsLink by={by} search={{ ...search, outcome: 'denied' }}>
             {denied.toLocaleString()}
-          </LinkAnchor>
+          </CallsLink>
         )}
       </Table.Td>
       <Table.Td ta="right" data-label="Waited">
@@ -138,5 +145,21 @@ function Row({ name, sums, by, since, share, values, address }: RowProps) {
         {bytesText(outputBytes)}
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+interface CallsLinkProps {
+  readonly by: UsageBy;
+  readonly search: CallSearch;
+  readonly children: ReactNode;
+}
+
+/** Calls of another tenant are read with a key of that tenant only. */
+function CallsLink({ by, search, children }: CallsLinkProps) {
+  if (by === 'tenant') return <>{children}</>;
+  return (
+    <LinkAnchor size="sm" to="/calls" search={search}>
+      {children}
+    </LinkAnchor>
   );
 }
