@@ -119,8 +119,11 @@ export class SourcesService {
    * a key of one tenant would decide for all.
    */
   async accept(principal: Principal, name: string, { tools }: AcceptSourceBody): Promise<Source> {
-    const pinned = (await this.known(principal.tenantId)).get(name)?.pinned;
-    if (pinned === undefined) throw unknown(name);
+    const known = (await this.known(principal.tenantId)).get(name);
+    if (known === undefined) throw unknown(name);
+    const { pinned } = known;
+    // No worker has seen its tools yet, so none is pending.
+    if (pinned === undefined) return this.read(principal, name);
     const { entry } = pinned;
     if (entry.tenantId === ALL_TENANTS && !principal.scopes.includes('operate'))
       throw new ProblemError('forbidden', `The source ${name} belongs to all tenants: accepting its changes needs the scope operate too`);
