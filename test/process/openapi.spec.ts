@@ -1,6 +1,3 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { promisify } from 'node:util';
-import { SourceTextModule } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Batch } from '#contracts';
@@ -12,7 +9,7 @@ type Media = Record<string, { schema: object }>;
 interface Operation {
   readonly operationId: string;
   readonly security: object[];
-  readonly 'x-codeSamples'?: readonly { readonly label: string; readonly source: string }[];
+  readonly 'x-codeSamples'?: readonly { readonly label: string }[];
   readonly responses: Record<string, { content?: Media; headers?: Record<string, object> } | undefined>;
 }
 interface Document {
@@ -261,18 +258,6 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   getDashboard: [['GET /']],
 };
 
-/** What runs the text of a sample; its label. */
-const SAMPLE_PROGRAMS = [
-  ['sh', 'curl', '-c'],
-  [process.execPath, 'TypeScript', '--input-type=module', '-e'],
-  ['python3', 'Python', '-c'],
-] as const;
-const execute = promisify(execFile);
-
-function sampleOf(operation: Operation | undefined, label: string): string[] {
-  return operation?.['x-codeSamples']?.filter((sample) => sample.label === label).map(({ source }) => source) ?? [];
-}
-
 describe('every answer is one that the OpenAPI document foretells', () => {
   let gateway: TestGateway;
   let document: Document;
@@ -354,38 +339,21 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect([...new Set(served)].sort()).toEqual(known.sort());
   });
 
-  it('shows samples in curl, TypeScript and Python of every HTTP operation, which these languages can read', () => {
-    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-    const bare = operations.filter(
-      (operation) => operation['x-codeSamples']?.map(({ label }) => label).join() !== 'curl,TypeScript,Python',
-    );
+  it('shows samples in curl, TypeScript and Python of every HTTP operation', () => {
+    const bare = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter((operation) => operation['x-codeSamples']?.map(({ label }) => label).join() !== 'curl,TypeScript,Python');
     expect(bare.map(({ operationId }) => operationId)).toEqual(['connectWorker', 'openStream']);
-    const [shell = [], scripts = [], python = []] = SAMPLE_PROGRAMS.map(([, label]) =>
-      operations.flatMap((known) => sampleOf(known, label)),
-    );
-    execFileSync('sh', ['-n'], { input: shell.join('\n') });
-    execFileSync('python3', ['-c', 'import json, sys\nfor text in json.load(sys.stdin): compile(text, "sample", "exec")'], {
-      input: JSON.stringify(python),
-    });
-    for (const script of scripts) expect(() => new SourceTextModule(script)).not.toThrow();
   });
 
-  it.each([
-    ['putSession', '200 {"id":"demo"'],
-    ['previewSchedule', '200 {"nextRuns":['],
-    ['createKey', '201 {'],
-    ['listQueues', '200 {"queues":['],
-    ['ready', '200 {'],
-  ])('shows samples of %s that run as shown', async (operationId, shown) => {
-    const [path, method] = whereIs(operationId);
-    const env = { PATH: process.env['PATH'], TOOLYARD_URL: gateway.url, TOOLYARD_API_KEY: gateway.agent.key };
-    const said = SAMPLE_PROGRAMS.map(async ([program, label, ...words]) => {
-      const [source = ''] = sampleOf(document.paths[path]?.[method], label);
-      return (await execute(program, [...words, source], { env })).stdout;
+  it('accepts nothing of a source that no worker has connected to yet, and finds it', async () => {
+    const { agent } = gateway;
+    await agent.request('POST', '/v1/sources', { name: 'later', kind: 'mcp', url: 'https://tools.example.com/mcp' });
+    expect(await agent.request('POST', '/v1/sources/later/accept', {})).toMatchObject({
+      status: 200,
+      body: { name: 'later', status: 'connecting', tools: 0 },
     });
-    const [curl, ...others] = await Promise.all(said);
-    expect(curl).toContain(shown.slice('200 '.length));
-    for (const text of others) expect(text).toContain(shown);
+    expect((await agent.request('DELETE', '/v1/sources/later')).status).toBe(204);
   });
 
   it('finds by a proxy an answer that the OpenAPI document does not have', async () => {

@@ -179,10 +179,10 @@ const CREATED_KEY = {
   createdAt: '2026-01-31T12:00:00.000Z',
   createdBy: 'https://login.example.com#ada-1',
   createdByName: 'Ada Example <ada@example.com>',
-  expiresAt: '2027-01-31T12:00:00Z',
+  expiresAt: '2036-01-31T12:00:00Z',
 };
 export const CREATE_KEY_EXAMPLES = [
-  { name: 'ci of the web shop', scopes: ['submit', 'read'], tools: ['file_*', 'shell'], expiresAt: '2027-01-31T12:00:00Z' },
+  { name: 'ci of the web shop', scopes: ['submit', 'read'], tools: ['file_*', 'shell'], expiresAt: '2036-01-31T12:00:00Z' },
 ];
 export const ROTATE_KEY_EXAMPLES = [{ overlapMs: 3_600_000 }];
 export const KEY_EXAMPLES = [{ ...CREATED_KEY, lastUsedAt: '2026-02-01T07:30:00.000Z' }];

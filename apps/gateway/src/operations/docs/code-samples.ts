@@ -1,11 +1,17 @@
 import type { JsonValue } from '#contracts';
 import { requestAsCurl, requestAsPython, requestAsTypeScript, type HttpRequest } from '#subject';
+import { PARAMETER_EXAMPLES } from './examples/requests.js';
 import { isNode, type Node } from './tidy.js';
 
-/** Sent besides what an operation requires: an answer that is worth to look at. */
+const MCP_SESSION = { 'Mcp-Session-Id': String(PARAMETER_EXAMPLES['Mcp-Session-Id']) };
+
+/** Sent besides what an operation requires: for an answer that is worth to look at, and what only MCP requires. */
 const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   submitCall: { Prefer: 'wait=10' },
   submitBatch: { Prefer: 'wait=10' },
+  postMcp: { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'file_read' },
+  getMcp: MCP_SESSION,
+  deleteMcp: MCP_SESSION,
 };
 
 interface CodeSample {

@@ -20,7 +20,20 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   finishSourceAuthorization: { url: 'https://toolyard.example.com/authorized/4f1c2a9be07d3358?code=SplxlOBe&state=f3b1Zk0mQ7w' },
   uploadBundle: 'The bytes of greeter.mcpb',
   putCallOutput: 'A text that is too large for a frame.',
-  postMcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'file_read', arguments: { path: 'README.md' } } },
+  postMcp: {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name: 'file_read',
+      arguments: { path: 'README.md' },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'sample', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  },
   registerWorker: {
     op: 'hello',
     protocol: 'toolyard-worker/1',
