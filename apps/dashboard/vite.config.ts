@@ -13,7 +13,7 @@ export default defineConfig({
   resolve: {
     conditions: ['source', 'module', 'browser', 'development|production'],
     // A helper for tests in the forms' library asks for a validator that makes code from schemas; ours does not.
-    alias: { '@rjsf/validator-ajv8': here('src/tools/form-validator.ts') },
+    alias: { '@rjsf/validator-ajv8': here('src/components/form-validator.ts') },
   },
   build: {
     outDir: here('../../dist/apps/dashboard'),

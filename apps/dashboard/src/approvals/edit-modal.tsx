@@ -12,7 +12,7 @@ import { useToolyard } from '../stream/toolyard.js';
 import { ArgumentChanges } from './argument-changes.js';
 import { DecisionArea, DecisionButton } from './decision-area.js';
 
-const ArgumentForm = lazy(() => import('../tools/argument-form.js'));
+const ArgumentForm = lazy(() => import('../components/argument-form.js'));
 const Arguments = z.record(z.string(), Json);
 
 export interface EditModalProps {

@@ -34,7 +34,7 @@ import { LastRuns } from './last-runs.js';
 import { TryResult } from './try-result.js';
 
 const route = getRouteApi('/tools/$tool');
-const ArgumentForm = lazy(() => import('./argument-form.js'));
+const ArgumentForm = lazy(() => import('../components/argument-form.js'));
 const Arguments = z.record(z.string(), JsonValue);
 
 /** One tool: its arguments, its facts, and a form to call it. */
