@@ -1,5 +1,6 @@
 import type { Call, CallEvent, CallEventOf } from '#contracts';
 import { ToolyardError, type StreamState } from '#client';
+import { plainReason } from '#subject';
 import { decideAtTerminal } from './approvals/decide-at-terminal.js';
 import { questionLines } from './approvals/question.js';
 import type { CommandContext } from './command-context.js';
@@ -134,7 +135,7 @@ class CallView {
   /** Asks the person at this terminal, who made the call, if the key may answer; else says where to answer. */
   private question({ data }: CallEventOf<'call.approval_requested'>): void {
     const { terminal, json } = this.context;
-    const reasons = data.reasons.map((reason) => `  ${oneLine(visible(reason, true), 200)}`).join('\n');
+    const reasons = data.reasons.map((reason) => `  ${oneLine(visible(plainReason(reason), true), 200)}`).join('\n');
     const elsewhere = () =>
       terminal.note(
         `Waits for a person, at most ${duration(data.expiresInMs)}:\n${reasons}\nAnswer with: toolyard approve ${this.callId}   or: toolyard deny ${this.callId}`,

@@ -6,6 +6,7 @@ export { diffRows, folded, type DiffRow, type Side } from './diff-rows.js';
 export { fileChanges, hunkHeader } from './file-changes.js';
 export { escapeInvisible, invisiblePieces, markedPieces, markedText } from './invisible.js';
 export { codeText, lookAlikes } from './look-alikes.js';
+export { MOST_REASONS, plainReason, plainReasons } from './plain-reasons.js';
 export { subjectText } from './subject-line.js';
 export { subjectParts, type SubjectPart } from './subject-parts.js';
 export { usageCsv } from './usage-csv.js';

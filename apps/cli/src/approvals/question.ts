@@ -1,4 +1,5 @@
 import type { Call } from '#contracts';
+import { MOST_REASONS, plainReasons } from '#subject';
 import type { CommandContext } from '../command-context.js';
 import { argumentLines } from '../terminal/argument-lines.js';
 import type { CallSubjects } from '../terminal/call-subjects.js';
@@ -16,6 +17,8 @@ export function questionLines(call: Call, subjects: CallSubjects, { terminal }: 
   const left = approval && `${duration(Math.max(0, Date.parse(approval.expiresAt) - Date.now()))} left`;
   const about = [risk && `${risk} risk`, sessionId && `session ${sessionId}`, agentId && `agent ${agentId}`, left, shownIds(terminal)(id)];
   const [first = '', ...more] = wrapped([tool, ...about.filter((part) => part !== undefined)].join(' · '), terminal.width);
+  const reasons = plainReasons(call);
+  const hidden = Math.max(0, reasons.length - MOST_REASONS);
   const { args, defaults } = subjects.chosen(tool, call.arguments);
   return [
     terminal.colour('bold', first.slice(0, tool.length)) + terminal.colour('dim', first.slice(tool.length)),
@@ -25,7 +28,15 @@ export function questionLines(call: Call, subjects: CallSubjects, { terminal }: 
       terminal.colour('dim', line),
     ),
     ...(purpose === undefined ? [] : wrapped(`  The agent says: ${shown(purpose)}`, terminal.width)),
-    ...[...new Set(approval?.reasons ?? [])].flatMap((reason) => wrapped(`  Why: ${shown(reason)}`, terminal.width)),
+    ...reasons.slice(0, MOST_REASONS).flatMap((reason) => wrapped(`  Why: ${shown(reason)}`, terminal.width)),
+    ...(hidden === 0
+      ? []
+      : [
+          terminal.colour(
+            'dim',
+            `       and ${hidden} more ${hidden === 1 ? 'reason' : 'reasons'}: toolyard show ${shownIds(terminal)(id)}`,
+          ),
+        ]),
   ];
 }
 

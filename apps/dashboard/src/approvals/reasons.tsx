@@ -1,9 +1,8 @@
 import { Button, List, Paper, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Call } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, MOST_REASONS, plainReasons } from '#subject';
 import { DecisionView } from './decision-view.js';
-import { MOST_REASONS, plainReasons } from './plain-reasons.js';
 
 /** Why a person is asked: the first reasons, and the answers of all rules on request. */
 export function Reasons({ call }: { readonly call: Call }) {

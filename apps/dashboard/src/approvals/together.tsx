@@ -1,13 +1,12 @@
 import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Call } from '#contracts';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, plainReasons } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { RiskBadge } from '../components/risk-badge.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { DecisionArea, DecisionButton } from './decision-area.js';
 import classes from './decision-card.module.css';
-import { plainReasons } from './plain-reasons.js';
 import { useHeldAnswers } from './use-held.js';
 
 interface TogetherProps {

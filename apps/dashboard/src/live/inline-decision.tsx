@@ -1,9 +1,8 @@
 import { Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, plainReasons } from '#subject';
 import { DecisionArea, DecisionButton } from '../approvals/decision-area.js';
 import { SecondsLeft } from '../approvals/held-bar.js';
-import { plainReasons } from '../approvals/plain-reasons.js';
 import { useAnswer } from '../approvals/use-held.js';
 import { LinkAnchor } from '../components/links.js';
 import { PausedAt } from '../components/paused.js';

@@ -1,3 +1,4 @@
+import { plainReason } from '#subject';
 import type { CommandContext } from '../../command-context.js';
 import { EXIT } from '../../exit-code.js';
 import { oneLine } from '../../terminal/safe-text.js';
@@ -22,7 +23,7 @@ export async function quote(context: CommandContext, tool: string, words: readon
   if (risk !== undefined) terminal.line(`  risk  ${risk}`);
   for (const { effect, axis, rule, reason, satisfiedBy } of decision?.reasons ?? [])
     terminal.line(
-      `  ${effect.padEnd(5)} ${axis}/${oneLine(rule, 40)}: ${oneLine(reason, 200)}${satisfiedBy === undefined ? '' : ` (settled by ${oneLine(satisfiedBy, 80)})`}`,
+      `  ${effect.padEnd(5)} ${axis}/${oneLine(rule, 40)}: ${oneLine(plainReason(reason), 200)}${satisfiedBy === undefined ? '' : ` (settled by ${oneLine(satisfiedBy, 80)})`}`,
     );
   return code;
 }

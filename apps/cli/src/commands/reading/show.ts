@@ -1,4 +1,5 @@
 import type { ArgumentChange, Call } from '#contracts';
+import { plainReasons } from '#subject';
 import type { CommandContext } from '../../command-context.js';
 import { argumentLines } from '../../terminal/argument-lines.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
@@ -64,7 +65,7 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['status', statusOf(call)],
     ['error', error && `${error.code}: ${oneLine(error.message, 500)}`],
     ['waiting', waiting && `${waiting.reason}: ${waiting.detail}`],
-    ['question', approval?.decided === undefined ? approval?.reasons.join('; ') : undefined],
+    ...questionRows(call),
     ['edited', approval?.decided?.edited && `by ${approval.decided.by}: ${approval.decided.edited.changes.map(changeText).join('; ')}`],
     ['session', call.sessionId],
     ['agent', call.agentId],
@@ -82,6 +83,12 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['ended', call.endedAt],
     ['attempt', call.attempt > 1 ? String(call.attempt) : undefined],
   ];
+}
+
+/** Why a person is asked; a row for each reason. */
+function questionRows(call: Call): [string, string][] {
+  if (call.approval === undefined || call.approval.decided !== undefined) return [];
+  return plainReasons(call).map((reason, index) => [index === 0 ? 'question' : '', oneLine(reason, 500)]);
 }
 
 /** As long as a note may be. */
