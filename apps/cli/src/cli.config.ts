@@ -29,15 +29,17 @@ export const CliEnv = z.object({
 });
 type CliEnv = z.output<typeof CliEnv>;
 
-/** A sentence for each variable that is one or two letters away from one of the above that is not set. */
+/** A sentence for each variable that is one or two letters away from one of the above, also where that is set. */
 export function mistypedVariables(variables: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(CliEnv.shape);
-  const missing = names.filter((name) => !variables[name]);
   return Object.keys(variables)
     .filter((name) => name.startsWith('TOOLYARD_') && !names.includes(name))
     .flatMap((name) => {
-      const meant = missing.find((other) => distance(name, other) <= 2);
-      return meant === undefined ? [] : [`The variable ${name} is not known: did you mean ${meant}? It has no effect as it is.`];
+      const meant = names.find((other) => distance(name, other) <= 2);
+      if (meant === undefined) return [];
+      return [
+        `The variable ${name} is not known: did you mean ${meant}${variables[meant] ? ', which is set' : ''}? It has no effect as it is.`,
+      ];
     });
 }
 

@@ -12,6 +12,13 @@ describe('mistypedVariables', () => {
     ]);
   });
 
+  it('names a variable of Toolyard that is a typing error away also beside the right one', () => {
+    expect(mistypedVariables({ GATEWAY_PROT: '7412', GATEWAY_PORT: '7411', TOOLYARD_DATE: 'x', TOOLYARD_DATA: 'y' }, KNOWN)).toEqual([
+      'The variable GATEWAY_PROT is not known: did you mean GATEWAY_PORT, which is set? It has no effect as it is.',
+      'The variable TOOLYARD_DATE is not known: did you mean TOOLYARD_DATA, which is set? It has no effect as it is.',
+    ]);
+  });
+
   it('leaves alone variables that are known, that other programs read, and that Kubernetes sets for services', () => {
     const env = {
       REDIS_URL: 'redis://x',

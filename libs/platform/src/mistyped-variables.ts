@@ -3,18 +3,21 @@ import { distance } from 'fastest-levenshtein';
 /** Variables that Kubernetes sets for services, possibly with the name of a program. */
 const OF_SERVICES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_\w+)$/;
 
+/** Beginnings of names that no other program has. */
+const OWN = /^(?:GATEWAY|WORKER|PROJECTOR|TOOLYARD)_/;
+
 /**
- * Warnings about unread variables that differ by one or two letters from an unset variable of a program. `known`: all names
- * that are read.
+ * Warnings about unread variables that differ by one or two letters from a variable of a program. Where that one is set, only
+ * for names that belong to no other program. `known`: all names that are read.
  */
 export function mistypedVariables(env: Readonly<Record<string, string | undefined>>, known: readonly string[]): string[] {
   const names = new Set(known);
-  const missing = known.filter((name) => !env[name]);
   return Object.keys(env)
     .filter((name) => !names.has(name) && !OF_SERVICES.test(name))
     .flatMap((name) => {
-      const meant = missing.find((other) => isNear(name, other));
-      return meant === undefined ? [] : [`The variable ${name} is not known: did you mean ${meant}? It has no effect as it is.`];
+      const meant = known.find((other) => isNear(name, other) && (!env[other] || OWN.test(name)));
+      if (meant === undefined) return [];
+      return [`The variable ${name} is not known: did you mean ${meant}${env[meant] ? ', which is set' : ''}? It has no effect as it is.`];
     })
     .toSorted();
 }
