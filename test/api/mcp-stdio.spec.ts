@@ -165,6 +165,20 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
+  it('answers in toolyard mcp what was asked before its input ended, in the session that the input opens', async () => {
+    const messages = [
+      { id: 1, method: 'initialize', params: INITIALIZE },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/list' },
+      { id: 3, method: 'tools/call', params: { name: 'echo', arguments: { text: 'last words' } } },
+    ];
+    const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+    const cli = startCli(['mcp'], { url: network.url, env: { TOOLYARD_API_KEY: tenant.keyOf('main') }, input });
+    expect((await cli.ended()).code).toBe(0);
+    expect(answers(cli).map(({ id, error }) => [id, error])).toEqual(expect.arrayContaining([1, 2, 3].map((id) => [id, undefined])));
+    expect(JSON.stringify(answers(cli).find(({ id }) => id === 3))).toContain('last words');
+  });
+
   it('passes numbers on in toolyard mcp with all their digits', async () => {
     const { cli } = start();
     const meta = JSON.stringify({ ...META, 'io.toolyard/sessionId': 'stdio-digits' });

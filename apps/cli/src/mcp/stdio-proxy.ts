@@ -13,6 +13,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { errorAnswer, isSessionLost, lostAnswer, reasonOf } from './error-answer.js';
 import { exactLines } from './exact-lines.js';
 import { isModern, withCallMeta } from './messages.js';
+import { OpenRequests } from './open-requests.js';
 import { SpacedAnswers } from './spaced-answers.js';
 
 export interface StdioProxyOptions {
@@ -39,6 +40,8 @@ const RECONNECTION = {
   maxRetries: Number.MAX_SAFE_INTEGER,
 };
 const END_MS = 1000;
+/** How long requests that were made before the input ended may still take. */
+const LAST_ANSWERS_MS = 10_000;
 /** The id of an `initialize` of the proxy's own. */
 const RENEWAL = 'toolyard:renewal';
 
@@ -49,9 +52,14 @@ const RENEWAL = 'toolyard:renewal';
  * cannot be delivered gets an error for an answer; the next one tries again.
  */
 export class StdioProxy {
-  private readonly input = process.stdin.pipe(exactLines());
+  /** Ends when what came before the end of the standard input is answered: the transport closes with it. */
+  private readonly input = process.stdin.pipe(exactLines(), { end: false });
   private readonly stdio = new StdioServerTransport(this.input);
-  private readonly answers = new SpacedAnswers((message) => void this.stdio.send(message).catch(() => {}));
+  private readonly answers = new SpacedAnswers((message) => {
+    void this.stdio.send(message).catch(() => {});
+    if (isAnswer(message) && message.id !== undefined) this.open.end(message.id);
+  });
+  private readonly open = new OpenRequests();
   private readonly pending = new Map<RequestId, Pending>();
   private transport: StreamableHTTPClientTransport;
   private handshake: JSONRPCRequest | undefined;
@@ -59,7 +67,7 @@ export class StdioProxy {
   private lastNote: string | undefined;
 
   constructor(private readonly options: StdioProxyOptions) {
-    this.transport = this.open();
+    this.transport = this.openTransport();
   }
 
   /** Resolves when the client has closed its end, or `signal` aborts. */
@@ -73,16 +81,27 @@ export class StdioProxy {
     await this.transport.start();
     await stdio.start();
     signal.addEventListener('abort', () => void stdio.close(), { once: true });
+    process.stdin.once('end', () => setImmediate(() => void this.endInput(signal)));
     await closed;
     process.stdin.unpipe(this.input).pause();
     await this.end();
   }
 
+  private async endInput(signal: AbortSignal): Promise<void> {
+    await this.open.allAnswered(LAST_ANSWERS_MS, signal);
+    this.input.end();
+  }
+
   private async fromClient(message: JSONRPCMessage): Promise<void> {
+    const opening = this.handshake?.id;
     if (isJSONRPCRequest(message)) {
+      this.open.add(message.id);
       if (isInitializeRequest(message)) this.handshake = { ...message };
+      // The session of the others begins with the answer.
+      else await this.open.answered(opening);
       return this.request(message);
     }
+    await this.open.answered(opening);
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled' && this.closed(message.params)) return;
     await this.transport.send(message).catch(() => {});
   }
@@ -109,20 +128,20 @@ export class StdioProxy {
     const request = this.pending.get(id);
     if (request === undefined) return false;
     this.settle(id);
+    this.open.end(id);
     request.aborter.abort();
     return request.modern;
   }
 
   private fromGateway(message: JSONRPCMessage, transport: StreamableHTTPClientTransport): void {
     this.lastNote = undefined;
-    const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
-    if (isAnswer && message.id === RENEWAL) return this.renewal?.answered(message);
+    if (isAnswer(message) && message.id === RENEWAL) return this.renewal?.answered(message);
     if (isJSONRPCResultResponse(message) && message.id === this.handshake?.id) useVersion(transport, message.result);
     this.toClient(message);
   }
 
   private toClient(message: JSONRPCMessage): void {
-    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) this.settle(message.id);
+    if (isAnswer(message) && message.id !== undefined) this.settle(message.id);
     this.answers.send(message);
   }
 
@@ -157,7 +176,7 @@ export class StdioProxy {
   }
 
   private startRenewal(handshake: JSONRPCRequest): NonNullable<StdioProxy['renewal']> {
-    const transport = (this.transport = this.open());
+    const transport = (this.transport = this.openTransport());
     let answered: (message: JSONRPCMessage) => void = () => {};
     const answer = new Promise<JSONRPCMessage>((resolve) => (answered = resolve));
     const run = async () => {
@@ -171,7 +190,7 @@ export class StdioProxy {
     return { done: run(), answered };
   }
 
-  private open(): StreamableHTTPClientTransport {
+  private openTransport(): StreamableHTTPClientTransport {
     const headers = { authorization: `Bearer ${this.options.apiKey}` };
     const transport = new StreamableHTTPClientTransport(new URL('mcp', `${this.options.url.replace(/\/+$/, '')}/`), {
       requestInit: { headers },
@@ -212,6 +231,8 @@ async function fetchResumable(url: string | URL, init?: RequestInit): Promise<Re
   const isResumption = new Headers(init?.headers).has('last-event-id');
   return isResumption && response.status === 400 ? new Response(null, { status: 405 }) : response;
 }
+
+const isAnswer = (message: JSONRPCMessage) => isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
 
 /** The revision that both sides agreed on. Later requests name it. */
 function useVersion(transport: StreamableHTTPClientTransport, result: Readonly<Record<string, unknown>>): void {
