@@ -76,6 +76,19 @@ describe('toolyard call', () => {
     expect(err.match(/missing 'command'/g)).toHaveLength(1);
   });
 
+  it('names the tool that is meant before it looks at the arguments of toolyard call', async () => {
+    const expected = { code: 2, err: expect.stringContaining('There is no tool "shel" for this key; did you mean shell?') };
+    expect(await run(['call', 'shel', 'ls'])).toMatchObject(expected);
+    expect(await run(['quote', 'shel', 'ls'])).toMatchObject(expected);
+    expect(await run(['tools', 'shel'])).toMatchObject(expected);
+  });
+
+  it('says where a wrong key of the command line tool is from', async () => {
+    const wrong = await run(['calls'], { env: { TOOLYARD_API_KEY: 'not-a-key-of-anyone' } });
+    expect(wrong).toMatchObject({ code: 8, err: expect.stringContaining('The key is from TOOLYARD_API_KEY.') });
+    expect((await run(['calls', '--key', 'not-a-key-of-anyone'])).err).toContain('The key is from --key.');
+  });
+
   it('prints one JSON text a line in toolyard call with --json, also for errors', async () => {
     const { out } = await run(['call', 'shell', 'command=echo hi', '--json']);
     expect(out.trim().split('\n')).toHaveLength(1);
@@ -168,7 +181,7 @@ describe('toolyard call', () => {
 describe('toolyard watch', () => {
   it('shows events in toolyard watch, filtered, and goes on after a cursor', async () => {
     const cli = start(['watch', '--session', 'cli-watch', '--type', 'end', '--json']);
-    await cli.says('live');
+    await cli.says('waiting for the next event of session cli-watch; press Ctrl-C to end');
     await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'another-session' });
     const calls = await Promise.all([1, 2].map((n) => client.calls.run({ tool: 'echo', arguments: { n }, sessionId: 'cli-watch' })));
     await eventually(() => cli.out().split('\n').length > 2, 'two events');

@@ -50,7 +50,7 @@ export async function main(version: string, standalone: string): Promise<void> {
       };
       process.exitCode = await action(context);
     } catch (error) {
-      process.exitCode = reportError(error, { terminal, json, urlFrom: read?.urlFrom });
+      process.exitCode = reportError(error, { terminal, json, urlFrom: read?.urlFrom, keyFrom: read?.keyFrom });
     } finally {
       client?.close();
     }
@@ -84,7 +84,7 @@ function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
 /** Prints the error for people or as one JSON text, and returns its exit code. Bugs of this program are rethrown. */
 function reportError(
   error: unknown,
-  { terminal, json, urlFrom }: Pick<CommandContext, 'terminal' | 'json'> & Partial<Pick<CliConfig, 'urlFrom'>>,
+  { terminal, json, urlFrom, keyFrom }: Pick<CommandContext, 'terminal' | 'json'> & Partial<Pick<CliConfig, 'urlFrom' | 'keyFrom'>>,
 ): number {
   if (error instanceof UsageError) {
     terminal.note(`toolyard: ${error.message}`);
@@ -99,6 +99,7 @@ function reportError(
       if (!error.message.includes(message)) terminal.note(`  ${pointer}: ${message}`);
     if (error.code === 'unreachable')
       terminal.note(`  ${urlFrom === undefined ? '' : `The address is from ${urlFrom}. `}Run \`toolyard doctor\` to find the reason.`);
+    if (error.code === 'unauthenticated' && keyFrom !== undefined) terminal.note(`  The key is from ${keyFrom}.`);
     const said = error.result === undefined ? '' : contentText(error.result.content).trim();
     if (said !== '' && !error.message.includes(said) && !said.includes(error.problem?.detail ?? said)) terminal.note(said);
   }

@@ -1,6 +1,6 @@
 import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
-import { actorText } from '#subject';
+import { actorText, plainReason } from '#subject';
 import { callIdOf } from '../../call-ids.js';
 import type { CommandContext } from '../../command-context.js';
 import { callSubjects, type CallSubjects } from '../../terminal/call-subjects.js';
@@ -33,7 +33,9 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
     ...(type === undefined ? {} : { types: type.map(typeOf) }),
   };
   const subjects = await callSubjects(context);
-  const onState = (state: StreamState) => showState(context, state);
+  const of = [call && `call ${call}`, session && `session ${session}`, agent && `agent ${agent}`, tool && `tool ${tool}`].filter(Boolean);
+  const waiting = `live: connected to ${context.config.url}, waiting for the next event${of.length === 0 ? '' : ` of ${of.join(', ')}`}`;
+  const onState = (state: StreamState) => showState(context, state, waiting);
   for await (const item of client.watch(filter, { cursor, signal: interrupts.signal, onState })) {
     if (json && item.kind === 'event') terminal.json({ ...item.event, cursor: item.cursor });
     else if (json && item.kind === 'notice') terminal.json({ ...item.notice, cursor: item.cursor });
@@ -45,8 +47,8 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
 
 const WHO_CHARS = 16;
 
-function showState({ terminal }: CommandContext, state: StreamState): void {
-  if (state.state === 'live') terminal.note('live; press Ctrl-C to end', 'dim');
+function showState({ terminal }: CommandContext, state: StreamState, waiting: string): void {
+  if (state.state === 'live') terminal.note(`${waiting}; press Ctrl-C to end`, 'dim');
   if (state.state === 'reconnecting') terminal.note(`reconnecting in ${duration(state.inMs)}: ${state.error.message}`, 'yellow');
 }
 
@@ -93,7 +95,7 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
     case 'call.submitted':
       return `submitted ${subjects.line(event.tool, JSON.stringify(event.data.arguments ?? {}))}`;
     case 'call.approval_requested':
-      return `asks a person: ${event.data.reasons.join('; ')}`;
+      return `asks a person: ${event.data.reasons.map(plainReason).join(' ')}`;
     case 'call.approval_decided':
       return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${actorText(event.actor, event.actorname)}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.start':

@@ -3,7 +3,7 @@ import type { Dialect, ToolDescriptor } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { safeText } from '../../terminal/safe-text.js';
 import { table } from '../../terminal/table.js';
-import { UsageError } from '../../usage-error.js';
+import { unknownTool } from '../../unknown-tool.js';
 
 export interface ToolsFlags {
   readonly search?: string;
@@ -19,6 +19,7 @@ export async function tools({ client, terminal, json }: CommandContext, name: st
   const query = { q: name ?? search, sessionId: session, agentId: agent, dialect };
   const found = name === undefined && format !== undefined ? [] : await client.tools.list(query);
   const named = name === undefined ? undefined : toolOfName(name, found);
+  if (name !== undefined && named === undefined) throw unknownTool(name, await client.tools.list({ ...query, q: undefined }));
   if (format !== undefined) {
     for (const tool of await client.tools.forModel(format, query))
       if (named === undefined || isCalled(tool, named.name)) terminal.json(tool);
@@ -42,20 +43,14 @@ export async function tools({ client, terminal, json }: CommandContext, name: st
   return 0;
 }
 
-function toolOfName(name: string, found: readonly ToolDescriptor[]): ToolDescriptor {
-  const tool = found.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
-  if (tool === undefined) throw new UsageError(`There is no tool ${JSON.stringify(name)} for this key${near(found)}`);
-  return tool;
+function toolOfName(name: string, found: readonly ToolDescriptor[]): ToolDescriptor | undefined {
+  return found.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
 }
 
 /** The formats of model APIs have the name on top or in `function`. */
 function isCalled(tool: ModelTool, name: string): boolean {
   const inner = tool['function'];
   return tool['name'] === name || (typeof inner === 'object' && inner !== null && 'name' in inner && inner.name === name);
-}
-
-function near(found: readonly ToolDescriptor[]): string {
-  return found.length === 0 ? '; `toolyard tools` lists them' : `; similar: ${found.map(({ name }) => name).join(', ')}`;
 }
 
 function describe(tool: ToolDescriptor, terminal: CommandContext['terminal']): void {
