@@ -1,10 +1,11 @@
 import { Option } from 'commander';
-import type { Schedule } from '#contracts';
+import { ScheduleId, type Schedule } from '#contracts';
 import type { CommandContext } from '../command-context.js';
-import { oneLine } from '../terminal/safe-text.js';
+import { matchingSchedules, scheduleRow } from '../terminal/schedule-row.js';
 import { table } from '../terminal/table.js';
 import { argumentsOf } from '../tool-arguments.js';
 import { parseDuration } from '../terminal/time-text.js';
+import { UsageError } from '../usage-error.js';
 import type { Add, Start } from './command-registration.js';
 
 interface AddScheduleFlags {
@@ -54,7 +55,12 @@ export function addSchedules(add: Add, start: Start): void {
 async function listSchedules({ client, terminal, json }: CommandContext): Promise<number> {
   const schedules = await client.schedules.list();
   if (json) for (const schedule of schedules) terminal.json(schedule);
-  else for (const line of table(schedules.map(row), terminal.width)) terminal.line(line);
+  else
+    for (const line of table(
+      schedules.map((it) => scheduleRow(it, Date.now(), terminal.isRead)),
+      terminal.width,
+    ))
+      terminal.line(line);
   if (schedules.length === 0 && !json) terminal.note('There are no schedules.');
   return 0;
 }
@@ -82,8 +88,9 @@ async function addSchedule(
 async function changeSchedule(
   { client, terminal, json }: CommandContext,
   what: 'remove' | 'pause' | 'resume' | 'run',
-  id: string,
+  text: string,
 ): Promise<number> {
+  const id = await scheduleIdOf({ client }, text);
   if (what === 'remove') {
     await client.schedules.delete(id);
     terminal.note(`The schedule ${id} was removed.`);
@@ -96,9 +103,11 @@ async function changeSchedule(
   return 0;
 }
 
-function row({ id, name = '', cron, everyMs, at, timeZone, paused, nextRuns, lastRun, call }: Schedule): string[] {
-  const when = cron === undefined ? (everyMs === undefined ? `at ${at}` : `every ${everyMs} ms`) : `${cron} ${timeZone}`;
-  const state = paused === undefined ? `next ${nextRuns[0] ?? 'never'}` : `paused: ${oneLine(paused.reason, 200)}`;
-  const last = lastRun === undefined ? '' : `last ${lastRun.skipped ?? lastRun.error?.code ?? lastRun.callId ?? ''}`;
-  return [id, oneLine(name, 40), call.tool, when, state, last];
+/** @throws UsageError for a text that names no schedule, or several */
+async function scheduleIdOf({ client }: Pick<CommandContext, 'client'>, text: string): Promise<string> {
+  if (ScheduleId.safeParse(text).success) return text;
+  const [only, ...more] = matchingSchedules(await client.schedules.list(), text);
+  if (only === undefined) throw new UsageError(`No schedule has an id that ends in ${text}; \`toolyard schedules\` lists them`);
+  if (more.length > 0) throw new UsageError(`${text} names several schedules: ${[only, ...more].map(({ id }) => id).join(', ')}`);
+  return only.id;
 }

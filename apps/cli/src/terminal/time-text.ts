@@ -10,6 +10,11 @@ export function duration(ms: number): string {
   return ms < UNITS.d ? twoUnits(ms, 'h', 'm') : twoUnits(ms, 'd', 'h');
 }
 
+/** Whole units: `500ms`, `30s`, `2h30m`. */
+export function interval(ms: number): string {
+  return ms >= 1000 && ms < 60_000 ? `${Math.round(ms / 1000)}s` : duration(ms);
+}
+
 /** `just now`, `12s ago`, `6m ago`, `3h ago`, `2d ago`. */
 export function ago(ms: number): string {
   if (ms < 2 * UNITS.s) return 'just now';

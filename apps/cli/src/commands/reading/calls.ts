@@ -32,7 +32,7 @@ export async function calls(context: CommandContext, flags: CallsFlags): Promise
     shownIds(terminal)(call.id),
     stateOf(call),
     call.tool,
-    ...(flags.session === undefined && terminal.width >= 80 ? [whoOf(call, terminal)] : []),
+    ...(flags.session === undefined && terminal.width >= WHO_WIDTH ? [whoOf(call, terminal)] : []),
     call.runMs === undefined ? '' : duration(call.runMs),
     ago(Date.now() - Date.parse(call.submittedAt)),
     aboutOf(call, subjects),
@@ -41,6 +41,8 @@ export async function calls(context: CommandContext, flags: CallsFlags): Promise
   return 0;
 }
 
+/** Narrower terminals have no room for it: what the call does comes first. */
+const WHO_WIDTH = 100;
 const WHO_CHARS = 16;
 
 /** Session and agent, as far as there is room for them. */
