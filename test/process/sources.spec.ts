@@ -361,13 +361,13 @@ describe('tools of sources', () => {
       const [program, ...words] = tests[lang];
       expect(spawnSync(program, words, { cwd: join(folder, `greet_${lang}`), encoding: 'utf8' })).toMatchObject({ status: 0 });
       await eventually(async () => (await tools()).some(({ name }) => name === `greet_${lang}`), 'the tool', PICKED_UP_MS);
-      const call = await gateway.agent.run(`greet_${lang}`, { name: 'Ada' });
-      expect([call.outcome, textOf(call)]).toEqual(['completed', 'Hello, Ada!\n']);
+      const call = await gateway.agent.run(`greet_${lang}`, { text: 'Ada' });
+      expect([call.outcome, textOf(call)]).toEqual(['completed', `greet_${lang}: Ada\n`]);
       expect((await gateway.agent.events(call.id)).map(({ type }) => type)).toContain('call.progress');
-      const refused = await gateway.agent.run(`greet_${lang}`, { name: ' ' });
+      const refused = await gateway.agent.run(`greet_${lang}`, { text: ' ' });
       expect(refused).toMatchObject({
         outcome: 'failed',
-        error: { code: 'tool_failed', message: expect.stringMatching(/^name is empty/) },
+        error: { code: 'tool_failed', message: expect.stringMatching(/^text is empty/) },
       });
     },
   );

@@ -26,23 +26,32 @@ export async function newTool(
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, 'tool.yaml'), description(name, run));
   for (const [file, text] of Object.entries(files)) {
-    writeFileSync(join(target, file), text);
+    writeFileSync(join(target, file), text.replaceAll(NAME, name));
     chmodSync(join(target, file), 0o755);
   }
   terminal.note(`Wrote ${target}. Its test: ${test(target)}`);
   terminal.note(`Start Toolyard with it: TOOLYARD_TOOLS=${JSON.stringify(folder)} npm start`);
-  terminal.note(`Then call it: toolyard call ${name} name=Ada`);
+  terminal.note(`Then call it: toolyard call ${name} text=hello`);
   terminal.note('Change tool.yaml and the program as you like: while Toolyard runs, a change holds at once.');
   return 0;
 }
 
+/** Stands in the templates for the name of the tool. */
+const NAME = 'TOOL_NAME';
+
+/** `word_count` → `Word count`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 const description = (name: string, run: readonly string[]) => `name: ${name}
-description: Greets a person by name. Refuses an empty name.
+description: ${titleOf(name)}. Say here what it does, when to use it and what it returns. Refuses an empty text.
 input:
   type: object
   properties:
-    name: { type: string, description: Whom to greet. }
-  required: [name]
+    text: { type: string, description: Say here what it is. }
+  required: [text]
   additionalProperties: false
 tier: read_only
 effect: pure
@@ -63,14 +72,14 @@ import os
 import sys
 
 arguments = json.load(sys.stdin)
-if not arguments["name"].strip():
-    print("name is empty: say whom to greet", file=sys.stderr)
+if not arguments["text"].strip():
+    print("text is empty: give some", file=sys.stderr)
     sys.exit(2)
 try:  # Descriptor 3 takes updates and progress; a test may not open it.
     os.write(3, b'{"progress": {"done": 1, "total": 1}}\\n')
 except OSError:
     pass
-print("Hello, " + arguments["name"] + "!")
+print("TOOL_NAME: " + arguments["text"])
 `;
 
 const PYTHON_TEST = `#!/usr/bin/env python3
@@ -86,11 +95,11 @@ class ToolTest(unittest.TestCase):
     def run_tool(self, arguments):
         return subprocess.run([sys.executable, TOOL], input=arguments, capture_output=True, text=True)
 
-    def test_greets(self):
-        self.assertEqual(self.run_tool('{"name": "Ada"}').stdout, "Hello, Ada!\\n")
+    def test_answers(self):
+        self.assertEqual(self.run_tool('{"text": "hello"}').stdout, "TOOL_NAME: hello\\n")
 
-    def test_refuses_an_empty_name(self):
-        self.assertEqual(self.run_tool('{"name": " "}').returncode, 2)
+    def test_refuses_an_empty_text(self):
+        self.assertEqual(self.run_tool('{"text": " "}').returncode, 2)
 
 
 if __name__ == "__main__":
@@ -100,9 +109,9 @@ if __name__ == "__main__":
 const NODE = `// Arguments come as JSON on standard input; standard output is the result. Exit code 2 refuses, 75 may be tried again.
 import { readFileSync, writeSync } from 'node:fs';
 
-const { name } = JSON.parse(readFileSync(0, 'utf8'));
-if (name.trim() === '') {
-  console.error('name is empty: say whom to greet');
+const { text } = JSON.parse(readFileSync(0, 'utf8'));
+if (text.trim() === '') {
+  console.error('text is empty: give some');
   process.exit(2);
 }
 try {
@@ -110,7 +119,7 @@ try {
 } catch {
   // Descriptor 3 takes updates and progress; a test may not open it.
 }
-console.log(\`Hello, \${name}!\`);
+console.log(\`TOOL_NAME: \${text}\`);
 `;
 
 const NODE_TEST = `import assert from 'node:assert';
@@ -119,29 +128,29 @@ import { test } from 'node:test';
 
 const run = (args) => spawnSync(process.execPath, [new URL('tool.mjs', import.meta.url).pathname], { input: args, encoding: 'utf8' });
 
-test('greets', () => assert.equal(run('{"name": "Ada"}').stdout, 'Hello, Ada!\\n'));
-test('refuses an empty name', () => assert.equal(run('{"name": " "}').status, 2));
+test('answers', () => assert.equal(run('{"text": "hello"}').stdout, 'TOOL_NAME: hello\\n'));
+test('refuses an empty text', () => assert.equal(run('{"text": " "}').status, 2));
 `;
 
 const BASH = `#!/usr/bin/env bash
 # Arguments come as JSON on standard input; standard output is the result. Exit code 2 refuses, 75 may be tried again.
 set -eu
-name=$(sed -n 's/.*"name" *: *"\\([^"\\\\]*\\)".*/\\1/p')
-if [ -z "\${name// /}" ]; then
-  echo 'name is empty, or holds a quotation mark: say whom to greet' >&2
+text=$(sed -n 's/.*"text" *: *"\\([^"\\\\]*\\)".*/\\1/p')
+if [ -z "\${text// /}" ]; then
+  echo 'text is empty, or holds a quotation mark: give some' >&2
   exit 2
 fi
 # Descriptor 3 takes updates and progress; a test may not open it.
 { echo '{"progress": {"done": 1, "total": 1}}' >&3; } 2>/dev/null || true
-echo "Hello, $name!"
+echo "TOOL_NAME: $text"
 `;
 
 const BASH_TEST = `#!/usr/bin/env bash
 cd "$(dirname "$0")"
-[ "$(echo '{"name": "Ada"}' | bash ./tool.sh)" = 'Hello, Ada!' ] || { echo 'it does not greet'; exit 1; }
+[ "$(echo '{"text": "hello"}' | bash ./tool.sh)" = 'TOOL_NAME: hello' ] || { echo 'it does not answer'; exit 1; }
 status=0
-echo '{"name": " "}' | bash ./tool.sh 2>/dev/null || status=$?
-[ "$status" = 2 ] || { echo "it does not refuse an empty name: $status"; exit 1; }
+echo '{"text": " "}' | bash ./tool.sh 2>/dev/null || status=$?
+[ "$status" = 2 ] || { echo "it does not refuse an empty text: $status"; exit 1; }
 echo ok
 `;
 
