@@ -40,6 +40,8 @@ const RECONNECTION = {
   maxRetries: Number.MAX_SAFE_INTEGER,
 };
 const END_MS = 1000;
+/** A request that is open for as long as the client is. */
+const SUBSCRIPTION = 'subscriptions/listen';
 /** How long requests that were made before the input ended may still take. */
 const LAST_ANSWERS_MS = 10_000;
 /** The id of an `initialize` of the proxy's own. */
@@ -95,7 +97,7 @@ export class StdioProxy {
   private async fromClient(message: JSONRPCMessage): Promise<void> {
     const opening = this.handshake?.id;
     if (isJSONRPCRequest(message)) {
-      this.open.add(message.id);
+      if (message.method !== SUBSCRIPTION) this.open.add(message.id);
       if (isInitializeRequest(message)) this.handshake = { ...message };
       // The session of the others begins with the answer.
       else await this.open.answered(opening);
