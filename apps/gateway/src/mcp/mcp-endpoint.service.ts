@@ -12,7 +12,7 @@ import { sendWebResponse } from './wire/send-web-response.js';
 import { toWebRequest } from './wire/web-request.js';
 import { LegacyEndpoint } from './endpoints/legacy-endpoint.service.js';
 
-/** The scopes that methods need besides that of the route. */
+/** Scopes that methods need in addition to the route's. */
 const SCOPES: Readonly<Record<string, Scope>> = { 'tools/call': 'submit', 'tasks/cancel': 'cancel' };
 const METHODS: ReadonlySet<string> = new Set([
   'initialize',
@@ -34,8 +34,8 @@ const METHODS: ReadonlySet<string> = new Set([
 const LONG_ID = `Expected an id and a progressToken of at most ${MAX_ID_CHARS} characters`;
 
 /**
- * One HTTP request to `/mcp`. Steps: is it a message, may the key send it → room for a stream → by its revision to
- * `ModernEndpoint` or `LegacyEndpoint` → the response.
+ * One HTTP request to `/mcp`. Steps: check the message and the key's scope → check the number of open streams →
+ * `ModernEndpoint` or `LegacyEndpoint`, by revision → the response.
  */
 @Injectable()
 export class McpEndpoint {
@@ -45,7 +45,7 @@ export class McpEndpoint {
     private readonly openSockets: OpenSockets,
   ) {}
 
-  /** @throws ProblemError `forbidden` without the scope of the method, `too_many_requests` when too many streams are open */
+  /** @throws ProblemError `forbidden` without the scope of the method, `too_many_requests` if too many streams are open */
   async handle(principal: Principal, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { body } = request;
     const { method, isStream, hasLongId } = factsOf(body);
@@ -71,7 +71,7 @@ export class McpEndpoint {
   }
 }
 
-/** Aborted when the response is over, complete or not: nothing may go on for it. */
+/** Aborts when the response is over, complete or not: its work then ends. */
 function closeSignal({ raw }: FastifyReply): AbortSignal {
   const over = new AbortController();
   if (raw.destroyed) over.abort();

@@ -8,7 +8,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { publicUrlOf } from '../platform/http/public-url.js';
 import { McpEndpoint } from './mcp-endpoint.service.js';
 
-/** The Model Context Protocol over HTTP, and how clients find out how to authenticate. */
+/** Model Context Protocol over HTTP, and the metadata by which clients find their authorization server. */
 @Controller()
 export class McpController {
   constructor(

@@ -21,7 +21,7 @@ import { ModernEndpoint } from './endpoints/modern-endpoint.service.js';
 import { LegacyEndpoint } from './endpoints/legacy-endpoint.service.js';
 import { McpSessions } from './endpoints/mcp-sessions.service.js';
 
-/** The Model Context Protocol endpoint. `wire/`: messages and HTTP; `calls/`: what the methods do; `endpoints/`: both revisions, sessions. */
+/** Model Context Protocol endpoint. `wire/`: messages and HTTP; `calls/`: methods; `endpoints/`: both revisions, sessions. */
 @Module({
   imports: [CallsModule, ApprovalsModule],
   controllers: [McpController],

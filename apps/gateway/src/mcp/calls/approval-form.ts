@@ -2,23 +2,23 @@ import { z } from 'zod';
 import type { Call, ToolDescriptor } from '#contracts';
 import type { ElicitationForm } from './tool-call.js';
 
-/** The name of the question among the input requests of a call. A call asks it once. */
+/** Name of the approval among the input requests of a call. A call requests approval at most once. */
 export const APPROVAL = 'approval';
 
 const MESSAGE_CHARS = 4_000;
-/** Longer arguments are not edited in a form of a client. */
+/** Most characters of arguments that can be edited in a client's form. */
 const EDITABLE_CHARS = 2_000;
 
-/** What the form says besides the call itself. */
+/** Text of the form besides the call. */
 export interface FormFacts {
   readonly descriptor: ToolDescriptor | undefined;
-  /** Where people see the whole call. */
+  /** Place where people can read the whole call. */
   readonly whereToRead: string;
 }
 
 /**
- * The question for the client's user: the tool, what it does, why a person is asked, and the arguments as the log shows
- * them. Where they are short and have no secrets, they can be changed.
+ * Approval form for the client's user: the tool, its effect, the reasons, and the arguments as the log shows them. Short
+ * arguments without secrets can be edited.
  */
 export function approvalForm(call: Call, { descriptor, whereToRead }: FormFacts): ElicitationForm {
   const { tool, arguments: args, approval } = call;
@@ -51,10 +51,10 @@ const EDIT = {
   description: 'Change them here, as one JSON object. Without a change the call runs with those above.',
 } as const;
 
-/** `dismissed`: the user has not decided, and another person still may. */
+/** `dismissed`: the user has not decided, and another person may. */
 export interface FormAnswer {
   readonly decision: 'allow' | 'deny' | 'dismissed';
-  /** With `allow`: what the user left in the field of the arguments. */
+  /** With `allow`: content of the arguments field. */
   readonly arguments?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ const Answer = z.looseObject({
   content: z.looseObject({ approve: z.boolean().optional(), arguments: z.string().optional() }).nullish(),
 });
 
-/** Undefined without an answer to the question. An acceptance of the form without a yes in it is a no. */
+/** Undefined without an answer to the form. An accepted form without approval is a denial. */
 export function formAnswer(response: unknown): FormAnswer | undefined {
   const answer = Answer.safeParse(response).data;
   if (answer === undefined) return undefined;

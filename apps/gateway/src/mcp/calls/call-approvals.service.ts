@@ -11,13 +11,13 @@ import type { ClientFeatures } from '../wire/client-features.js';
 import { approvalForm, type FormAnswer } from './approval-form.js';
 import type { ElicitationForm } from './tool-call.js';
 
-/** What a decision takes as edited arguments. */
+/** Schema of edited arguments in a decision. */
 const Arguments = DecisionBody.shape.arguments.unwrap();
 const DECLINED = 'Declined by the user of the MCP client';
 
 /**
- * Approvals that the user of an MCP client gives. The key must have the scope `approve`: an agent without it could answer
- * for its user. The first answer decides, whether it comes from here, the dashboard or the HTTP interface.
+ * Approvals by the user of an MCP client. The key needs the scope `approve`: without that rule an agent could answer for its
+ * user. The first decision counts, whether it comes from here, the dashboard or the HTTP API.
  */
 @Injectable()
 export class CallApprovals {
@@ -29,7 +29,7 @@ export class CallApprovals {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl'>,
   ) {}
 
-  /** Whether the client's user can be asked with this key. */
+  /** True if the client's user may approve with this key. */
   canAsk(principal: Principal, { elicitation }: Pick<ClientFeatures, 'elicitation'>): boolean {
     return elicitation && this.apiKeys.rejection(principal, 'approve') === undefined;
   }
@@ -42,9 +42,9 @@ export class CallApprovals {
   }
 
   /**
-   * Applies the answer, and returns the call as it is then. A call that was decided meanwhile keeps that decision.
-   * @throws ProblemError `forbidden` when this key may not decide; that of a decision with arguments that may not run: the call
-   * goes on waiting
+   * Applies the decision and returns the call after it. A call that was decided meanwhile keeps that decision.
+   * @throws ProblemError `forbidden` if this key may not decide; the problem of edited arguments that may not run, while the
+   * call continues to wait
    */
   async answer(principal: Principal, callId: string, answer: FormAnswer): Promise<Call> {
     const { decision } = answer;
@@ -62,7 +62,7 @@ export class CallApprovals {
     return this.reader.read(principal, callId);
   }
 
-  /** The arguments that the user left in the form, where they are others than those that it showed. */
+  /** Arguments of the form, if they differ from the shown ones. */
   private async editOf(principal: Principal, callId: string, { arguments: text = '' }: FormAnswer) {
     if (text.trim() === '') return undefined;
     const given = Arguments.safeParse(jsonOf(text)).data;
@@ -78,7 +78,7 @@ export class CallApprovals {
     return isDeepStrictEqual(given, shown) ? undefined : given;
   }
 
-  /** For a model and its user: nothing has run, and who can change that. */
+  /** Text for a model and its user: the tool has not run, and how to approve the call. */
   howToApprove({ id, tool, approval }: Call): string {
     const reasons = approval?.reasons.join('; ') ?? 'the policy asks a person';
     const until = approval === undefined ? '' : ` before ${approval.expiresAt}`;

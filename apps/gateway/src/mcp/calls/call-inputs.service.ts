@@ -6,7 +6,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.confi
 import type { ClientFeatures } from '../wire/client-features.js';
 import { valueOf, type InputAnswer } from './input-form.js';
 
-/** Values that tools ask for and the user of an MCP client gives. The first value counts, wherever it comes from. */
+/** Values that tools request and the user of an MCP client gives. The first value counts, wherever it comes from. */
 @Injectable()
 export class CallInputs {
   constructor(
@@ -15,7 +15,7 @@ export class CallInputs {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl'>,
   ) {}
 
-  /** Whether the client's user, or its model, can be asked with this key. */
+  /** True if the client's user or its model may answer with this key. */
   async canAsk(
     principal: Principal,
     { elicitation, sampling }: Pick<ClientFeatures, 'elicitation' | 'sampling'>,
@@ -26,9 +26,9 @@ export class CallInputs {
   }
 
   /**
-   * Gives the value of the form, and returns the call as it is then. A question that was answered meanwhile keeps that answer.
-   * @throws ProblemError `forbidden` when this key may not answer, `invalid_request` for a value that does not fit: the call
-   * goes on waiting
+   * Gives the value of the form and returns the call after it. A request that was answered meanwhile keeps that answer.
+   * @throws ProblemError `forbidden` if this key may not answer, `invalid_request` for a value that does not match the schema,
+   * while the call continues to wait
    */
   async answer(principal: Principal, callId: string, answer: InputAnswer): Promise<Call> {
     const call = await this.reader.read(principal, callId);
@@ -45,7 +45,7 @@ export class CallInputs {
     }
   }
 
-  /** For a model and its user: what the call waits for, and who can give it. */
+  /** Text for a model and its user: the value that the call waits for, and how to give it. */
   howToAnswer({ id, tool, waiting }: Call): string {
     const { publicUrl } = this.config;
     const dashboard = publicUrl === undefined ? 'in the dashboard' : `at ${publicUrl}/calls/${id}`;
@@ -59,7 +59,7 @@ function bodyOf(answer: InputAnswer, { inputSchema }: InputRequest): InputBody {
   return answer.kind === 'given' ? { value: valueOf(inputSchema, answer.content) } : { decline: true };
 }
 
-/** Whether the answer leaves the question open. */
+/** True if the answer leaves the request open. */
 export function isDismissed({ kind }: InputAnswer, { waiting }: Call): boolean {
   return kind === 'dismissed' || (kind === 'declined' && waiting?.input?.declinable !== true);
 }

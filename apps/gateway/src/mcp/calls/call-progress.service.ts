@@ -6,13 +6,13 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { ProgressMeter, type ProgressStep } from './progress-meter.js';
 
-/** Ten steps a second reach a client, and a few that come at once; the last of all always does. */
+/** Rate of progress to a client: ten steps a second after a short burst; the last step is always sent. */
 const STEP_MS = 100;
 const STEPS_AT_ONCE = 20;
-/** Below the time after which clients give up without a sign of life. */
+/** Shorter than the time after which clients give up without progress. */
 const SIGN_OF_LIFE_MS = 10_000;
 
-/** How far a request has followed its call. Later waits of the same request go on from there, above the last step. */
+/** Position of a request in its call's progress. Later waits of the same request continue there, above the last step. */
 export interface ProgressPlace {
   readonly meter: ProgressMeter;
   /** Undefined before the first event of the call. */
@@ -22,17 +22,17 @@ export interface ProgressPlace {
 export interface FollowRequest {
   readonly principal: Principal;
   readonly callId: string;
-  /** Ends the wait; nothing is reported afterwards. */
+  /** Ends the wait and all reports. */
   readonly signal: AbortSignal;
-  /** Also ends the wait: the attempts after this one ask for input. */
+  /** Also ends the wait: an attempt after this one requests input. */
   readonly asksAfter?: number | undefined;
-  /** Begins where the request stopped following before. */
+  /** Position at which the previous wait of the request ended. */
   readonly place: ProgressPlace;
-  /** Called with increasing steps until the returned promise resolves, never after. */
+  /** Called with increasing steps, only until the returned promise resolves. */
   readonly report: (step: ProgressStep) => void;
 }
 
-/** Follows a call to its End, and reports its progress on the way. */
+/** Follows a call to its End and reports its progress. */
 @Injectable()
 export class CallProgress {
   constructor(
@@ -41,7 +41,7 @@ export class CallProgress {
     private readonly shutdown: ShutdownState,
   ) {}
 
-  /** Resolves after the last progress when the call has ended, or when it cannot be followed: read the call then. */
+  /** Resolves after the last progress if the call has ended, or if it cannot be followed; then the caller reads the call. */
   async follow({ principal, callId, signal, asksAfter, place, report }: FollowRequest): Promise<void> {
     const { meter } = place;
     const begun = Date.now();

@@ -8,7 +8,7 @@ import { inputAnswerIn, inputForm, inputQuestion } from './input-form.js';
 import { samplingRequest } from './sampling-request.js';
 import type { ClientRequest, ElicitationForm } from './tool-call.js';
 
-/** What the user of a client, or its model, is asked about a call, under the name of the question among its input requests. */
+/** Request about a call to the client's user or model, with its name among the input requests. */
 export interface Question {
   readonly name: string;
   readonly request: ClientRequest;
@@ -16,7 +16,7 @@ export interface Question {
 
 type Responses = Readonly<Record<string, unknown>> | undefined;
 
-/** The open question of a call: whether it may run, or the value that its tool asks for. A call has one at most. */
+/** Open request of a call: approval, or the value that its tool needs. A call has at most one. */
 @Injectable()
 export class CallQuestions {
   constructor(
@@ -24,12 +24,12 @@ export class CallQuestions {
     private readonly inputs: CallInputs,
   ) {}
 
-  /** Undefined when the call waits for nothing that a person gives. */
+  /** Undefined if the call waits for nothing from a person. */
   nameOf(call: Call): string | undefined {
     return call.status === 'waiting_approval' ? APPROVAL : inputQuestion(call);
   }
 
-  /** Undefined when no question is open, or the client's user cannot be asked with this key. */
+  /** Undefined if no request is open, or if the client's user may not answer with this key. */
   async find(principal: Principal, features: ClientFeatures, call: Call): Promise<Question | undefined> {
     const name = this.nameOf(call);
     if (name === undefined) return undefined;
@@ -40,7 +40,7 @@ export class CallQuestions {
     return request && { name, request };
   }
 
-  /** Whether the request says that the user has dismissed the open question of the call. */
+  /** True if the responses dismiss the open request of the call. */
   isDismissed(call: Call, responses: Responses): boolean {
     const name = this.nameOf(call);
     if (name === APPROVAL) return answerIn(responses)?.decision === 'dismissed';
@@ -48,7 +48,10 @@ export class CallQuestions {
     return answer !== undefined && isDismissed(answer, call) && name === `input.${answer.attempt}`;
   }
 
-  /** Applies the answer in the request. Undefined without one. @throws what `CallApprovals` and `CallInputs` throw */
+  /**
+   * Applies the answer in the responses. Undefined without one.
+   * @throws the errors of `CallApprovals` and `CallInputs`
+   */
   async answer(principal: Principal, callId: string, responses: Responses): Promise<Call | undefined> {
     const input = inputAnswerIn(responses);
     if (input !== undefined) return this.inputs.answer(principal, callId, input);
@@ -56,7 +59,7 @@ export class CallQuestions {
     return decision === undefined ? undefined : this.approvals.answer(principal, callId, decision);
   }
 
-  /** For a model and its user. */
+  /** Text for a model and its user. */
   howToAnswer(call: Call): string {
     return call.status === 'waiting_approval' ? this.approvals.howToApprove(call) : this.inputs.howToAnswer(call);
   }

@@ -11,7 +11,7 @@ export const CallResultArguments = z.strictObject({
 
 export const CALL_RESULT_ARGUMENTS_TEXT = `Expected {"callId": string, "waitMs"?: integer from 0 to ${MAX_WAIT_MS}}`;
 
-/** In every tool list: it makes no call, but answers with the result of one that was made before. */
+/** Part of every tool list. Makes no call, but returns the result of an earlier one. */
 export const CALL_RESULT_DEFINITION: Tool = {
   name: CALL_RESULT_TOOL,
   title: 'Result of a call',

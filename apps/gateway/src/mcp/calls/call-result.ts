@@ -9,8 +9,8 @@ const UNSTRUCTURED: ContentBlock = {
 };
 
 /**
- * The result of an ended call as the client's model gets it, without what is only for people and programs.
- * `needsStructure`: a success without structured content is an error, as clients refuse it and show the model nothing.
+ * Result of an ended call for the client's model, without the parts for people and programs. `needsStructure`: a success
+ * without structured content becomes an error, since clients would reject it and show the model nothing.
  */
 export function resultOf(call: Call, needsStructure: boolean): CallToolResult {
   const { id, result, error, outcome } = call;
@@ -26,17 +26,17 @@ export function resultOf(call: Call, needsStructure: boolean): CallToolResult {
   };
 }
 
-/** Whether the listing of the call's tool promises structured content. */
+/** True if the call's tool is listed with an output schema. */
 export function hasOutputSchema(tools: Pick<ToolRegistry, 'for'>, { tenantId, tool }: Call): boolean {
   return tools.for(tenantId).resolve(tool)?.output !== undefined;
 }
 
-/** Results of built-in tools have what their schemas promise. */
+/** True for tools with an output schema that may return no structured content; results of built-in tools always match their schemas. */
 export function needsStructure(tools: Pick<ToolRegistry, 'for'>, call: Call): boolean {
   return call.source !== 'builtin' && hasOutputSchema(tools, call);
 }
 
-/** A submission that became no call, or one that was refused: the model reads why, and mends it where it can. */
+/** Result of a rejected submission: states the reason to the model, which may correct the call. */
 export function refusalOf(problem: ProblemError): CallToolResult {
   const { callId, result, retryAfterMs } = withModelResult(problem).facts;
   return {
@@ -54,8 +54,8 @@ export function refusalOf(problem: ProblemError): CallToolResult {
 }
 
 /**
- * The answer about a call that goes on after the client could wait no longer. It is an error for a tool with an output
- * schema: clients refuse a success without structured content.
+ * Result for a call that continues after the client's wait. An error for a tool with an output schema, since clients reject a
+ * success without structured content.
  */
 export function unfinished(call: Call, text: string, isError: boolean): CallToolResult {
   const args = JSON.stringify({ callId: call.id });

@@ -12,13 +12,13 @@ import { assertTasks, taskOf } from './task.js';
 
 const CANCELLED = CancelBody.parse({ reason: 'Cancelled by the MCP client' });
 
-/** Who asks about a task. */
+/** Caller of a task method. */
 export interface TaskCaller {
   readonly principal: Principal;
   readonly features: ClientFeatures;
 }
 
-/** `tasks/get`, `tasks/update` and `tasks/cancel` of the tasks extension. A task is a call of the key that asks. */
+/** `tasks/get`, `tasks/update` and `tasks/cancel` of the tasks extension. A task is a call of the same key. */
 @Injectable()
 export class CallTasks {
   constructor(
@@ -34,7 +34,7 @@ export class CallTasks {
     return taskOf(call, question, needsStructure(this.tools, call));
   }
 
-  /** Answers to questions that are not open, or no more, are ignored. */
+  /** Ignores answers to requests that are not open. */
   async update(caller: TaskCaller, taskId: string, responses: Readonly<Record<string, unknown>>): Promise<Result> {
     const call = await this.find(caller, taskId);
     const name = this.questions.nameOf(call);

@@ -31,19 +31,19 @@ import { progressTokenOf, type ToolCall } from './tool-call.js';
 
 const CLOSED = CancelBody.parse({ reason: 'The MCP client closed or cancelled its request' });
 
-/** How long a client waits; by default as the settings say, and with progress until the End. */
+/** Longest wait of a client in milliseconds. Default: the settings, and with progress until the End. */
 interface Patience {
   readonly answerMs?: number | undefined;
   readonly progressMs?: number | undefined;
 }
 
-/** The result of the call, the question for the client's user, or the handle by which the client asks for the result later. */
+/** Result of the call, request to the client's user, or handle for requesting the result later. */
 export type ToolAnswer = { readonly result: CallToolResult } | { readonly question: InputRequiredResult } | { readonly task: Result };
 
 /**
- * A `tools/call`: an ordinary call, submitted like any other. Steps: submit the call, or find the one that the request is
- * about → ask the client's user where a person must approve or the tool asks for input → wait for the End, with progress if the client wants it →
- * the result; or, when that takes longer than the client waits, a task or the way to ask again.
+ * `tools/call`: an ordinary call, submitted like any other. Steps: submit the call, or find the call of the request → request
+ * approval or input from the client's user if needed → wait for the End, with progress if the client wants it → the result; or,
+ * after the client's wait, a task or a text on how to get the result.
  */
 @Injectable()
 export class CallToolService {
@@ -60,7 +60,10 @@ export class CallToolService {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** What goes wrong with the call is a result for the model. @throws ProtocolError for an unknown tool, a malformed request, a capability that the tool needs */
+  /**
+   * Returns errors of the call as a result for the model.
+   * @throws ProtocolError for an unknown tool, a malformed request, a capability that the tool needs
+   */
   async call(of: ToolCall): Promise<ToolAnswer> {
     try {
       return of.name === CALL_RESULT_TOOL ? await this.attach(of) : await this.settle(of, await this.callOf(of));
@@ -73,7 +76,7 @@ export class CallToolService {
     }
   }
 
-  /** Only asks for a result: the call is not cancelled with this request. */
+  /** Waits for the result of an earlier call, which is not cancelled with this request. */
   private async attach(of: ToolCall): Promise<ToolAnswer> {
     const { data } = CallResultArguments.safeParse(of.args);
     if (data === undefined) return failure(`${CALL_RESULT_ARGUMENTS_TEXT}; got ${JSON.stringify(of.args).slice(0, 500)}`);
@@ -89,13 +92,13 @@ export class CallToolService {
     return (await this.answered(of)) ?? this.submitted(of);
   }
 
-  /** The call that the client's user was asked about, when this request brings the answer. */
+  /** Call of the open request, if this request contains its answer. */
   private async answered(of: ToolCall): Promise<Call | undefined> {
     const state = of.ctx.mcpReq.requestState();
     if (typeof state !== 'string') return undefined;
     const { callId, question } = await this.states.questionOf(of, state);
     const responses: Readonly<Record<string, unknown>> = of.ctx.mcpReq.inputResponses ?? {};
-    // What the request has besides is ignored.
+    // Ignores all other responses.
     const answered = await this.questions.answer(of.principal, callId, { [question]: responses[question] });
     return answered ?? this.reader.read(of.principal, callId);
   }
@@ -135,7 +138,7 @@ export class CallToolService {
     }
   }
 
-  /** Goes round once for each question: the user of an older client is asked while its request is open. */
+  /** Repeats once for each request to the user: older clients get it while their `tools/call` is open. */
   private async answerOf(of: ToolCall, call: Call, patience: Patience): Promise<ToolAnswer> {
     let asked: string | undefined;
     const place: ProgressPlace = { meter: new ProgressMeter(of.session?.progressAfter) };
@@ -154,8 +157,9 @@ export class CallToolService {
   }
 
   /**
-   * Since revision 2026-07-28 a request whose tool needs a capability that the client did not declare is answered with an
-   * error that names it. Approvals and forms need none: people answer them elsewhere, too.
+   * Since revision 2026-07-28, a `tools/call` whose tool needs a capability that the client did not declare is answered with an
+   * error that names it. Approvals and forms need none: people can also answer them elsewhere.
+   *
    * @throws MissingRequiredClientCapabilityError
    */
   private ended({ name, features, session }: ToolCall, call: Call): CallToolResult {
@@ -173,7 +177,7 @@ export class CallToolService {
     return { result: unfinished(call, text, needsError) };
   }
 
-  /** Undefined when the wait goes on. */
+  /** Undefined if the wait continues. */
   private async ask(of: ToolCall, call: Call): Promise<ToolAnswer | undefined> {
     const { principal, features, session } = of;
     const isDismissed = this.questions.isDismissed(call, of.ctx.mcpReq.inputResponses);
@@ -190,7 +194,10 @@ export class CallToolService {
     return undefined;
   }
 
-  /** Until the End, a new question, or the time is over; `isClosed`: until the user has answered or dismissed the open one. */
+  /**
+   * Waits until the End, a new request to the user, or the time is over; `isClosed`: the user has answered or dismissed the
+   * open request.
+   */
   private async wait(
     of: ToolCall,
     { id: callId, status, attempt }: Call,
@@ -211,7 +218,7 @@ export class CallToolService {
     const stopWatching = isAsked ? session.whenClosed(callId, asked, () => closed.abort()) : () => {};
     const timer = limitMs === undefined ? undefined : setTimeout(() => over.abort(), limitMs);
     const report = (step: ProgressStep) =>
-      // A client that disconnects meanwhile needs no progress.
+      // Ignores failures: a disconnected client needs no progress.
       void ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {});
     try {
       const signal = AbortSignal.any([ctx.mcpReq.signal, over.signal, closed.signal]);
@@ -230,8 +237,8 @@ export class CallToolService {
   }
 
   /**
-   * Cancels the call with the request it belongs to, if the key may cancel. Since revision 2026-07-28 that is when the client
-   * closes the response; before it is a notification, which `LegacyEndpoint` handles, and a closed response means nothing.
+   * Cancels the call with its request, if the key may cancel. Since revision 2026-07-28 a client cancels by closing the
+   * response; before, by a notification, which `LegacyEndpoint` handles, and a closed response has no meaning.
    */
   private async cancelWithRequest({ principal, ctx, session }: ToolCall, { id, status }: Call): Promise<() => void> {
     const cancel = () => {

@@ -7,7 +7,7 @@ const asking = (inputSchema?: object) =>
 const SAMPLED = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' };
 const FLAT = { type: 'object', properties: { name: { type: 'string', minLength: 1 }, count: { type: 'integer' } }, required: ['name'] };
 const TITLED = [{ const: 'a', title: 'The a' }];
-/** What forms have since revision 2025-11-25. */
+/** Form fields since revision 2025-11-25. */
 const FIELDS = [
   { type: 'string', oneOf: TITLED, default: 'a' },
   { type: 'string', enum: ['a'], enumNames: ['The a'] },

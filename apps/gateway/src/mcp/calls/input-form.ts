@@ -5,9 +5,9 @@ import { sampledIn } from './sampling-request.js';
 import type { ElicitationForm, FormField } from './tool-call.js';
 
 const PREFIX = 'input.';
-/** Of a question for the model of the client. */
+/** Prefix of requests to the client's model. */
 const SAMPLING = 'sampling.';
-/** The field of a form whose value is not an object of fields. */
+/** Name of the form field for a value that is not an object of fields. */
 const VALUE = 'value';
 
 const about = { title: z.string().optional(), description: z.string().optional() };
@@ -16,7 +16,7 @@ const text = { ...about, type: z.literal('string'), default: z.string().optional
 const choices = { ...about, type: z.literal('array'), minItems: length, maxItems: length, default: z.array(z.string()).optional() };
 const Titled = z.array(z.object({ const: z.string(), title: z.string() })).min(1);
 const Names = z.array(z.string()).min(1);
-/** What the protocol lets a form ask. Keywords that it does not know are left out: the value is checked when it is given. */
+/** Fields that the protocol allows in forms. Other keywords are dropped: the given value is validated anyway. */
 const Field = z.union([
   z.object({ ...text, oneOf: Titled }),
   z.object({ ...text, enum: Names, enumNames: z.array(z.string()).optional() }),
@@ -48,7 +48,7 @@ const Flat = z.strictObject({
   additionalProperties: z.boolean().optional(),
 });
 
-/** How a value is asked for: as the fields of an object, as one field, or as a text with JSON. */
+/** Layout of the form: the fields of an object, one field, or a text with JSON. */
 type Layout =
   | { readonly kind: 'fields'; readonly properties: Record<string, FormField>; readonly required: string[] }
   | { readonly kind: 'field'; readonly field: FormField }
@@ -61,7 +61,7 @@ function layoutOf(schema: unknown): Layout {
   return field === undefined ? { kind: 'json' } : { kind: 'field', field };
 }
 
-/** The name of the open question among the input requests of a call: a tool may ask again. Undefined when none is open. */
+/** Name of the open request among the input requests of a call; a tool may request input repeatedly. Undefined if none is open. */
 export function inputQuestion(call: Call): string | undefined {
   const { waiting } = call;
   if (waiting?.input === undefined) return undefined;
@@ -69,7 +69,7 @@ export function inputQuestion(call: Call): string | undefined {
   return `${sampling === undefined ? PREFIX : SAMPLING}${attempt}`;
 }
 
-/** The question of the tool for the client's user. */
+/** Form with the tool's request for the client's user. */
 export function inputForm({ tool, waiting }: Call): ElicitationForm {
   const layout = layoutOf(waiting?.input?.inputSchema);
   const message = `The tool ${tool} asks: ${waiting?.input?.prompt ?? 'it needs a value to go on'}`;
@@ -85,10 +85,10 @@ function jsonField(schema: unknown): FormField {
   return { type: 'string', title: 'Value', description: `The value as JSON.${fits}` };
 }
 
-/** `dismissed`: the user gave no value, and another person still may. So does one who declines where the tool needs a value. */
+/** `dismissed`: the user gave no value, and another person may. Also the meaning of `declined` if the tool needs a value. */
 export type InputAnswer =
   | { readonly kind: 'dismissed' | 'declined'; readonly attempt: number }
-  /** By the model of the client. */
+  /** Answer of the client's model. */
   | { readonly kind: 'sampled'; readonly attempt: number; readonly value: JsonValue }
   | { readonly kind: 'given'; readonly attempt: number; readonly content: Readonly<Record<string, JsonValue>> };
 
@@ -98,7 +98,7 @@ const Response = z.looseObject({
 });
 const Question = /^(?<kind>input|sampling)\.(?<attempt>[1-9]\d{0,8})$/;
 
-/** Undefined for what is no answer to a question of that name. */
+/** Undefined if the response is no answer to a request of that name. */
 export function inputAnswer(question: string, response: unknown): InputAnswer | undefined {
   const { kind, attempt: number } = Question.exec(question)?.groups ?? {};
   const attempt = Number(number);
@@ -112,19 +112,22 @@ export function inputAnswer(question: string, response: unknown): InputAnswer | 
   return { kind: data.action === 'decline' ? 'declined' : 'dismissed', attempt };
 }
 
-/** The attempt that asked the model of the client. Undefined for the name of another question. */
+/** Attempt that requested sampling. Undefined for names of other requests. */
 export function samplingAttempt(question: string): number | undefined {
   const { kind, attempt } = Question.exec(question)?.groups ?? {};
   return kind === 'sampling' ? Number(attempt) : undefined;
 }
 
-/** The answer to the latest of the questions in a request. */
+/** Answer to the latest request among the responses. */
 export function inputAnswerIn(responses: Readonly<Record<string, unknown>> | undefined): InputAnswer | undefined {
   const answers = Object.entries(responses ?? {}).flatMap(([question, response]) => inputAnswer(question, response) ?? []);
   return answers.toSorted((a, b) => a.attempt - b.attempt).at(-1);
 }
 
-/** The value in a form that asked for this schema. @throws ProblemError `invalid_request` where it is missing or no JSON */
+/**
+ * Value in a form of this schema.
+ * @throws ProblemError `invalid_request` for a missing value or invalid JSON
+ */
 export function valueOf(schema: unknown, content: Readonly<Record<string, JsonValue>>): JsonValue {
   const { kind } = layoutOf(schema);
   if (kind === 'fields') return { ...content };

@@ -9,15 +9,15 @@ import { LOGGER } from '../../platform/tokens.js';
 const LOOK_MS = 1_000;
 
 interface Watched {
-  /** Undefined until it was looked at. */
+  /** Undefined before the first check. */
   seen: string | undefined;
   readonly listeners: Set<() => void>;
 }
 
 /**
- * Tells listeners when the tools that their key may use have changed, whatever the cause: sources, workers, policy, the key
- * itself. Each gateway looks once a second for the keys whose clients listen at it, so that a change needs no message
- * between gateways, and many changes at once are one.
+ * Notifies listeners of changes of the tools available to their key, whatever the cause: sources, workers, policy, the key
+ * itself. Each gateway checks the keys of its own listeners once a second, so that changes need no message between gateways,
+ * and many changes at once yield one notification.
  */
 @Injectable()
 export class ListChanges implements OnApplicationShutdown {
@@ -53,7 +53,7 @@ export class ListChanges implements OnApplicationShutdown {
     };
   }
 
-  /** As the SDK takes changes for `subscriptions/listen`. */
+  /** Event bus of the SDK for `subscriptions/listen`. */
   busOf(principal: Principal): ServerEventBus {
     return {
       publish: () => {},
@@ -66,7 +66,7 @@ export class ListChanges implements OnApplicationShutdown {
     this.looking = true;
     try {
       for (const [principal, watched] of this.watched) {
-        // That of one key must not cost the others their notifications.
+        // Catches errors of one key, so that the others get their notifications.
         await this.lookAt(principal, watched).catch((error: unknown) =>
           this.log.debug({ err: error }, 'could not look for changes of the tools'),
         );

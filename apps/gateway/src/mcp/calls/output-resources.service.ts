@@ -7,7 +7,7 @@ import { OwnedCalls } from './owned-calls.service.js';
 
 const CALL_IN_URI = /^toolyard:\/\/calls\/([0-9A-Z-]{1,64})\/output$/;
 
-/** The whole outputs of ended calls, which results link to where they had to be cut. Only for the key that made the call. */
+/** Whole outputs of ended calls, linked from results that were cut. Only for the key that made the call. */
 @Injectable()
 export class OutputResources {
   constructor(
@@ -15,7 +15,7 @@ export class OutputResources {
     private readonly reader: CallReader,
   ) {}
 
-  /** @throws ResourceNotFoundError for what is no output of an ended call of this key */
+  /** @throws ResourceNotFoundError unless the URI is the output of an ended call of this key */
   async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
     const callId = CALL_IN_URI.exec(uri)?.[1];
     const call = callId === undefined ? undefined : await this.owned.find(principal, callId);

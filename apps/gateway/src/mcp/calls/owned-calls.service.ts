@@ -4,7 +4,7 @@ import { CallReader } from '../../calls/read/call-reader.service.js';
 import { eventOrigin } from '../../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 
-/** The calls of the key that asks. Those of another key, also of the same tenant, answer as if they did not exist. */
+/** Calls of the requesting key. Calls of other keys, also of the same tenant, are answered like unknown ones. */
 @Injectable()
 export class OwnedCalls {
   constructor(
@@ -12,7 +12,7 @@ export class OwnedCalls {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
   ) {}
 
-  /** Undefined for text that is no id of a call of this key. */
+  /** Undefined unless the text is the id of a call of this key. */
   async find(principal: Principal, callId: string): Promise<Call | undefined> {
     if (!CallId.safeParse(callId).success) return undefined;
     try {

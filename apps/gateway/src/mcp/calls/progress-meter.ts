@@ -8,22 +8,22 @@ export interface ProgressStep {
 }
 
 const MESSAGE_CHARS = 1_000;
-/** Far below any step that a tool reports, and large enough to be an increase of any number of steps. */
+/** Far below any step that a tool reports, and large enough to increase any number of steps. */
 const SMALL_STEP = 1 / 1024;
 
 /**
- * Makes progress that always increases, as the protocol asks. A tool that reports numbers gives them. Text, and numbers
- * that were there before (a second attempt begins at 0 again), count by steps that are smaller than any number of a tool.
+ * Progress that always increases, as the protocol requires. Uses the tool's numbers. Text, and numbers that do not increase (a
+ * second attempt begins at 0 again), advance by steps smaller than any number of a tool.
  */
 export class ProgressMeter {
   private total: number | undefined;
-  /** The client knows that the call waits. */
+  /** True once a waiting step was reported. */
   private waited = false;
 
-  /** `last`: the step that was reported before. */
+  /** `last`: last reported step. */
   constructor(private last = -SMALL_STEP) {}
 
-  /** Undefined for an event that is no progress. */
+  /** Undefined for events without progress. */
   stepOf(event: CallEvent): ProgressStep | undefined {
     switch (event.type) {
       case 'call.progress': {
@@ -44,7 +44,7 @@ export class ProgressMeter {
     }
   }
 
-  /** A sign of life, so that the client does not give up. */
+  /** Keep-alive step, so that the client does not give up. */
   waiting(message: string): ProgressStep {
     this.waited = true;
     return this.step(message);

@@ -10,14 +10,14 @@ import { invalidParams } from '../wire/json-rpc-error.js';
 import type { ToolCall } from './tool-call.js';
 
 const KEY_BYTES = 32;
-/** How long the key is held: Redis may have lost it, and another gateway made one. */
+/** Time in milliseconds for which the key is cached: Redis may have lost it, and another gateway created one. */
 const KEY_MS = 60_000;
-/** A state that does not fit may be of a newer key. Hostile ones make the gateway read it no more often than this. */
+/** Least interval in milliseconds for rereading the key when a state does not verify. Limits the load by forged states. */
 const REREAD_MS = 1_000;
-/** A state that comes back later than the call can wait says nothing. */
+/** Grace after the call's longest wait, in seconds; later states are expired. */
 const SPARE_SECONDS = 60;
 
-/** What the state holds: the call that waits, for whom, of which request and for which question. Nothing of it is secret. */
+/** Content of the state: the waiting call, its principal, the request and the open request to the user. Contains no secrets. */
 const State = z.strictObject({
   callId: z.string(),
   principal: z.string(),
@@ -25,17 +25,17 @@ const State = z.strictObject({
   question: z.string(),
 });
 
-/** What a client is asked about. */
+/** Open request to a client. */
 export interface OpenQuestion {
   readonly callId: string;
-  /** Its name among the input requests. */
+  /** Name among the input requests. */
   readonly question: string;
 }
 
 /**
- * The state that a client brings back with its user's answer. It comes from outside: it is signed with a key that all
- * gateways share, bound to the principal, the tool and the arguments, and expires with the question. It proves which call was
- * asked about. That the call runs once is up to the decision of the approval, not to the state.
+ * State that a client returns with its user's answer. Untrusted, therefore signed with a key that all gateways share, bound to
+ * the principal, the tool and the arguments, and expiring with the request. Proves which call the request was about. The
+ * approval's decision, not the state, guarantees a single run.
  */
 @Injectable()
 export class RequestStates {
@@ -50,7 +50,10 @@ export class RequestStates {
     return codec.mint({ callId: id, principal: principalOf(of), request: requestOf(of), question }, of.ctx);
   }
 
-  /** The question that the state is about. @throws ProtocolError for a state that is not ours, has expired or is about something else */
+  /**
+   * Open request of the state.
+   * @throws ProtocolError for a forged or expired state, or one of another request
+   */
   async questionOf(of: ToolCall, state: string): Promise<OpenQuestion> {
     const verified = await this.verified(of, state);
     if (verified?.principal !== principalOf(of)) throw invalidParams('Invalid or expired requestState');
@@ -58,7 +61,7 @@ export class RequestStates {
     return verified;
   }
 
-  /** The state that the client brought, if a key of ours has signed it. A key that fails may have been replaced meanwhile. */
+  /** State of the client, if the key has signed it. Rereads the key after a failure: another gateway may have replaced it. */
   private async verified(of: ToolCall, state: string): Promise<z.output<typeof State> | undefined> {
     const verify = async (codec: RequestStateCodec) => codec.verify(state, of.ctx).catch(() => undefined);
     const found = (await verify(await this.codec())) ?? (await verify(await this.codec({ atMostMs: REREAD_MS })));

@@ -7,9 +7,9 @@ import { OwnedCalls } from './owned-calls.service.js';
 const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
 
 export interface TaskListener {
-  /** The task as `tasks/get` answers at this moment. */
+  /** Task in its state in `tasks/get`. */
   readonly changed: (task: Result) => void;
-  /** No change will come any more. Called once, unless the watch is closed before. */
+  /** Called once when no more changes follow, unless the watch is closed before. */
   readonly over: () => void;
 }
 
@@ -22,13 +22,13 @@ export class TaskChanges {
     private readonly tasks: CallTasks,
   ) {}
 
-  /** Those of the ids that are tasks of this key, each once. */
+  /** Ids that are tasks of this key, without duplicates. */
   async known({ principal }: TaskCaller, taskIds: readonly string[]): Promise<string[]> {
     const found = await Promise.all([...new Set(taskIds)].map((id) => this.owned.find(principal, id)));
     return found.flatMap((call) => call?.id ?? []);
   }
 
-  /** Reports the task as it is now, and after each change. Returns what ends the watch; idempotent. */
+  /** Reports the current task, and the task after each change. Returns a function that ends the watch; idempotent. */
   watch(caller: TaskCaller, taskId: string, { changed, over }: TaskListener): () => void {
     let last = '';
     let isOver = false;
@@ -58,7 +58,7 @@ export class TaskChanges {
       }
       looking = false;
     };
-    // Redis is away, or the task is gone: the client asks with tasks/get.
+    // Ends the watch if Redis is unreachable or the task is deleted: the client then polls with tasks/get.
     const lookAgain = () => void look().catch(end);
     const subscription = this.hub.subscribe({
       tenantId: caller.principal.tenantId,

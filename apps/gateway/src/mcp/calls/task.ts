@@ -7,8 +7,8 @@ import type { Question } from './call-questions.service.js';
 const POLL_MS = 1_000;
 
 /**
- * A call as a task of the extension `io.modelcontextprotocol/tasks`: the id of the task is that of the call, so it survives
- * every restart. `asked` is the question for the client's user, where it can be asked; `needsStructure` is that of `resultOf`.
+ * Call as a task of the extension `io.modelcontextprotocol/tasks`: the task's id is the call's id, so it survives every
+ * restart. `asked`: request to the client's user, if it may answer; `needsStructure` as for `resultOf`.
  */
 export function taskOf(
   call: Call,
@@ -43,7 +43,7 @@ export function taskOf(
   }
 }
 
-/** @throws the error of the protocol for a client that did not declare tasks with this request */
+/** @throws MissingRequiredClientCapabilityError if the client did not declare tasks with this request */
 export function assertTasks({ tasks }: ClientFeatures): void {
   if (!tasks) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
 }

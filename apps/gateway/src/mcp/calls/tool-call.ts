@@ -2,7 +2,7 @@ import type { CreateMessageRequestParams, ProgressToken, ServerContext } from '@
 import type { Principal } from '#contracts';
 import type { ClientFeatures } from '../wire/client-features.js';
 
-/** One `tools/call` as it came. */
+/** One `tools/call` request. */
 export interface ToolCall {
   readonly principal: Principal;
   readonly features: ClientFeatures;
@@ -10,21 +10,21 @@ export interface ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly ctx: ServerContext;
-  /** The session, of a client of a revision before 2026-07-28. */
+  /** Session of a client of a revision before 2026-07-28. */
   readonly session?: CallSession | undefined;
 }
 
-/** What a call needs of the session in which it was made. */
+/** Session functions that a call needs. */
 export interface CallSession {
-  /** The client has read progress up to here: what is sent begins above it. */
+  /** Last progress that the client has read: new progress begins above it. */
   readonly progressAfter?: number | undefined;
-  /** Remembers which call the request became. False: the client has cancelled the request meanwhile. */
+  /** Stores the call of the request. False if the client has cancelled the request meanwhile. */
   began(callId: string): Promise<boolean>;
-  /** Asks the user of the client, or its model. The answer comes with a request of its own. */
+  /** Sends a request to the client's user or model. The answer comes in a request of its own. */
   ask(callId: string, question: string, request: ClientRequest): Promise<void>;
-  /** Calls `then` once the user has answered or dismissed the question, at any gateway. Until the returned function is called. */
+  /** Calls `then` once the user has answered or dismissed the request, at any gateway, until the returned function is called. */
   whenClosed(callId: string, question: string, then: () => void): () => void;
-  /** Called before the answer. Whether the client has cancelled the request: then it gets none. */
+  /** Called before the response. True if the client has cancelled the request, which then gets no response. */
   isCancelled(): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ interface ChoicesField {
   readonly default?: string[] | undefined;
 }
 
-/** What a form of the protocol can ask for. */
+/** Field types of a form in the protocol. */
 export type FormField = FieldText &
   (
     | { readonly type: 'boolean'; readonly default?: boolean | undefined }
@@ -75,7 +75,7 @@ export interface ElicitationForm {
   };
 }
 
-/** What a client is asked during a call. */
+/** Request to a client during a call. */
 export type ClientRequest =
   | { readonly method: 'elicitation/create'; readonly params: ElicitationForm }
   | { readonly method: 'sampling/createMessage'; readonly params: CreateMessageRequestParams };

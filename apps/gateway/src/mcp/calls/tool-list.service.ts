@@ -8,7 +8,10 @@ import { CALL_RESULT_DEFINITION } from './call-result-tool.js';
 
 const PAGE_SIZE = 250;
 
-/** The tools that a call of this key would be let through for, sorted by name. A page goes on after a name, so that no change of the catalog shifts it. */
+/**
+ * Tools for which a call of this key would be accepted, sorted by name. Pages continue after a name, so that no change of the
+ * catalog shifts them.
+ */
 @Injectable()
 export class ToolList {
   constructor(private readonly catalog: ToolCatalog) {}

@@ -30,26 +30,26 @@ import type { ToolServer } from '../wire/tool-server.js';
 import { McpSessions, type McpSession } from './mcp-sessions.service.js';
 
 const CANCELLED = CancelBody.parse({ reason: 'Cancelled by the MCP client' });
-/** The SDK's, for sessions that are unknown or over. */
+/** Error code of the SDK for unknown or ended sessions. */
 const SESSION_NOT_FOUND = -32_001;
 const BAD_REQUEST = -32_000;
 const ACCEPTED = () => new Response(null, { status: 202 });
 
-/** When a client that was disconnected comes back. */
+/** Reconnection delay for clients. */
 const RETRY_MS = 1_000;
-/** How soon a request ends whose question the user dismissed at another gateway. */
+/** Polling interval for requests whose form the user dismissed at another gateway. */
 const DISMISSED_MS = 500;
-/** How soon a stream ends whose session was ended at another gateway. */
+/** Polling interval for streams whose session ended at another gateway. */
 const OVER_MS = 2_000;
 
-/** The id of a question to the client, by which any gateway knows which question of which call the answer is about. */
+/** Id of a request to the client. Any gateway can read the call and the kind of request from it. */
 const QuestionId = /^(?<question>approval|input\.\d+|sampling\.\d+):(?<callId>.+)$/;
 
 const Cancelled = z.object({ requestId: z.union([z.string().max(1_000), z.number()]) });
 
 /**
- * Clients of a revision before 2026-07-28, which open a session with `initialize`. Each request is served by a server of its
- * own, as are those of the newer revision; what must last between requests is in `McpSessions` (decision 0002).
+ * Clients of a revision before 2026-07-28, which open a session with `initialize`. Each request gets a server of its own, as
+ * with the newer revision; `McpSessions` stores state that lasts between requests (decision 0002).
  */
 @Injectable()
 export class LegacyEndpoint {
@@ -107,7 +107,7 @@ export class LegacyEndpoint {
     return response;
   }
 
-  /** `read`: by a client that was disconnected and goes on. */
+  /** `read`: position of a client that reconnects. */
   private async serve(principal: Principal, session: McpSession, request: Request, body: unknown, read?: ReadSoFar): Promise<Response> {
     const callSession = (server: ToolServer, ctx: ServerContext) => callSessionOf(session, server, ctx, read?.progress);
     const server = this.servers.create(principal, { features: session.features, callSession });
@@ -116,14 +116,14 @@ export class LegacyEndpoint {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall, ...events });
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: body });
-    // A client that has gone needs no progress; its call goes on.
+    // Closes the server: a disconnected client needs no progress; its call continues.
     const close = () => void server.close();
     if (!isCall || request.signal.aborted) close();
     else request.signal.addEventListener('abort', close, { once: true });
     return response;
   }
 
-  /** Goes on with the response to a request that became a call and has no answer: the call is asked for its result. */
+  /** Continues the response to a request that became a call and has no answer, by waiting for the call's result. */
   private async resume(principal: Principal, session: McpSession, request: Request, lastEventId: string): Promise<Response> {
     const read = readSoFar(lastEventId);
     const callId = read && (await session.callOf(read.requestId));
@@ -146,7 +146,10 @@ export class LegacyEndpoint {
     return this.serve(principal, session, asked, { jsonrpc: '2.0', id: requestId, method: 'tools/call', params }, read);
   }
 
-  /** The stream of what is not about one request: changes of the tool list. Ends with the key and the session, and when this gateway drains. */
+  /**
+   * Stream of notifications about no single request: changes of the tool list. Ends with the key and the session, and when this
+   * gateway drains.
+   */
   private async notifications(principal: Principal, session: McpSession, request: Request): Promise<Response> {
     const server = this.servers.create(principal, { features: session.features, callSession: () => NO_CALLS });
     const transport = new WebStandardStreamableHTTPServerTransport();
@@ -191,7 +194,7 @@ export class LegacyEndpoint {
     return ACCEPTED();
   }
 
-  /** The answer of the client's user to a question that this session was asked. Any other answer is of nothing. */
+  /** Answer of the client's user to a request of this session. All other answers are ignored. */
   private async answer(principal: Principal, session: McpSession, response: JSONRPCResponse): Promise<Response> {
     const { question, callId } = QuestionId.exec(String(response.id))?.groups ?? {};
     if (question === undefined || callId === undefined || !(await session.isAsked(nameOf(callId, question)))) return ACCEPTED();
@@ -199,13 +202,13 @@ export class LegacyEndpoint {
       if ('result' in response) await this.apply(principal, callId, question, response.result).catch(unlessRefused);
       else await this.refused(principal, callId, question).catch(unlessRefused);
     } finally {
-      // Not before the decision: until then a closed question means that the user has dismissed it.
+      // Closes after the decision: a closed request without a decision means that the user has dismissed it.
       await session.closeQuestion(nameOf(callId, question));
     }
     return ACCEPTED();
   }
 
-  /** An error is how a client says that its model is not asked. */
+  /** Handles an error response, by which a client declines sampling. */
   private async refused(principal: Principal, callId: string, question: string): Promise<void> {
     const attempt = samplingAttempt(question);
     if (attempt !== undefined) await this.inputs.answer(principal, callId, { kind: 'declined', attempt });
@@ -222,7 +225,7 @@ export class LegacyEndpoint {
   }
 }
 
-/** Of servers that make no calls. */
+/** Session of servers without calls. */
 const NO_CALLS: CallSession = {
   began: () => Promise.resolve(true),
   ask: () => Promise.resolve(),
@@ -248,7 +251,7 @@ function callSessionOf(
       await server.transport?.send(request, { relatedRequestId: id });
     },
     whenClosed: (callId, question, then) => whenTrue(async () => !(await session.isAsked(nameOf(callId, question))), DISMISSED_MS, then),
-    // A client that has gone may still cancel the call.
+    // A disconnected client may still cancel the call.
     isCancelled: () => (signal.aborted ? session.isCancelled(id) : session.finished(id, [...asked])),
   };
 }
@@ -257,12 +260,12 @@ function beginningOf({ id, params }: JSONRPCRequest): ReadSoFar {
   return { requestId: id, progressToken: params?._meta?.progressToken, n: 0 };
 }
 
-/** The name under which a session remembers a question. That of an approval is the id of the call. */
+/** Name of a request in the session. The name of an approval is the id of the call. */
 function nameOf(callId: string, question: string): string {
   return question === APPROVAL ? callId : `${callId}:${question}`;
 }
 
-/** Looks until it is true, or until the returned function is called. Redis out of reach is not true. */
+/** Polls until the condition is true or the returned function is called. Errors of Redis count as false. */
 function whenTrue(isTrue: () => Promise<boolean>, everyMs: number, then: () => void): () => void {
   const timer = setInterval(() => {
     isTrue().then(
@@ -275,7 +278,7 @@ function whenTrue(isTrue: () => Promise<boolean>, everyMs: number, then: () => v
   return () => clearInterval(timer);
 }
 
-/** The client gets no error for it: its request has an answer of its own. */
+/** Ignores rejections: the client's request has an answer of its own. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof ProblemError)) throw error;
 }

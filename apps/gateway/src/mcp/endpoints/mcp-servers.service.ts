@@ -15,7 +15,7 @@ import { featuresOfRequest, TASKS_EXTENSION, type ClientFeatures } from '../wire
 import { hasMirroredParameters, withMirroredParameters } from '../wire/mirrored-parameters.js';
 import { ToolServer } from '../wire/tool-server.js';
 
-/** How long a client may keep a list. Short: what a key may use changes with its session's grants, too. */
+/** Longest time for which a client may cache a list. Short, since the session's grants also change the tools of a key. */
 const LIST_HINT = { ttlMs: 5_000, cacheScope: 'private' } as const;
 
 const INSTRUCTIONS =
@@ -24,13 +24,13 @@ const INSTRUCTIONS =
 const TaskParams = z.looseObject({ taskId: z.string() });
 const InputResponses = z.record(z.string(), z.unknown());
 
-/** A session of a revision before 2026-07-28, as far as a server needs it. */
+/** Session of a revision before 2026-07-28, reduced to the needs of a server. */
 export interface ServerSession {
   readonly features: ClientFeatures;
   callSession(server: ToolServer, ctx: ServerContext): CallSession;
 }
 
-/** Makes the server that answers one request of a principal. It holds nothing beyond that. */
+/** Creates the server that answers one request of a principal. Servers hold no other state. */
 @Injectable()
 export class McpServers {
   constructor(
@@ -62,7 +62,7 @@ export class McpServers {
     return server;
   }
 
-  /** For a revision since 2026-07-28. `tool`: that the request calls. */
+  /** Server for a revision since 2026-07-28. `tool`: tool that the request calls. */
   createModern(principal: Principal, tool: string | undefined): ToolServer | McpServer {
     const server = this.create(principal);
     const descriptor = tool === undefined ? undefined : this.registry.for(principal.tenantId).resolve(tool);
@@ -82,7 +82,7 @@ export class McpServers {
         ctx,
         session: inSession,
       });
-      // A closed server sends no answer.
+      // Closes the server, which then sends no answer.
       if ((await inSession?.isCancelled()) === true) await server.close();
       if ('question' in answer) return answer.question;
       if ('result' in answer)
@@ -104,7 +104,7 @@ export class McpServers {
     const callerOf = (ctx: ServerContext) => ({ principal, features: featuresOfRequest(ctx) });
     server.setRequestHandler('tasks/get', { params: TaskParams }, ({ taskId }, ctx) => this.tasks.get(callerOf(ctx), taskId));
     server.setRequestHandler('tasks/cancel', { params: TaskParams }, ({ taskId }, ctx) => this.tasks.cancel(callerOf(ctx), taskId));
-    // The SDK takes `inputResponses` of any request out of its parameters.
+    // The SDK moves `inputResponses` of any request out of its parameters.
     server.setRequestHandler('tasks/update', { params: TaskParams }, ({ taskId }, ctx) =>
       this.tasks.update(callerOf(ctx), taskId, InputResponses.safeParse(ctx.mcpReq.inputResponses).data ?? {}),
     );

@@ -5,15 +5,18 @@ import { keys, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { featuresOfSession, type ClientFeatures } from '../wire/client-features.js';
 
-/** How long a session lives after its last request. */
+/** Lifetime of a session after its last request. */
 const IDLE_SECONDS = 24 * 3600;
-/** A use is written at most this often. */
+/** Least interval between two writes of the last use. */
 const USE_MS = 60_000;
-/** Of one key. Beyond them the one unused for longest is over; its client opens another. */
+/** Most sessions of one key. Beyond it the least recently used one ends; its client opens another. */
 const MAX_SESSIONS = 1_000;
-/** Far above what a client has under way at once; a hostile one fills no memory. Beyond it the oldest quarter is forgotten. */
+/**
+ * Most fields of a session, far above the concurrent requests of a client, so that a hostile one cannot fill memory. Beyond it
+ * the oldest quarter is deleted.
+ */
 const MAX_FIELDS = 2_000;
-/** Of a session that is not over: `owner`, `elicitation`, `sampling` and `usedAt`. */
+/** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
 
 export type RequestId = string | number;
@@ -21,9 +24,9 @@ export type RequestId = string | number;
 const SessionId = z.uuid();
 
 /**
- * Sessions of clients of a revision before 2026-07-28, in Redis, so that any gateway serves any request of them. A session belongs
- * to the principal that made it; for another one it does not exist. It holds what the client said that it can do, and
- * for each request under way which call it became, so that any gateway can cancel it.
+ * Sessions of clients of a revision before 2026-07-28, in Redis, so that any gateway serves any request of them. A session
+ * belongs to the principal that created it; for another one it does not exist. Stores the capabilities of the client, and the
+ * call of each request in progress, so that any gateway can cancel it.
  */
 @Injectable()
 export class McpSessions {
@@ -36,13 +39,13 @@ export class McpSessions {
     await this.endOldest(principal);
   }
 
-  /** Undefined for one that is unknown, is over, or belongs to another principal. A use prolongs its life. */
+  /** Undefined for a session that is unknown, has ended, or belongs to another principal. Extends the session's life. */
   async find(sessionId: string, principal: Principal): Promise<McpSession | undefined> {
     if (!SessionId.safeParse(sessionId).success) return undefined;
     const key = keys.mcpSession(sessionId);
     const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
     if (owner !== ownerOf(principal)) return undefined;
-    // Also where a gateway whose clock is ahead was the last.
+    // Also writes if a gateway with a faster clock wrote the last use.
     if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) await this.used(sessionId, principal, {});
     return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), {
       elicitation: elicitation === '1',
@@ -71,7 +74,7 @@ export class McpSessions {
   }
 }
 
-/** One session. What it remembers of requests has the time at which it was written in front, so that the oldest can go. */
+/** One session. Values about requests begin with the time of their write, so that the oldest can be deleted. */
 export class McpSession {
   private readonly key: string;
 
@@ -92,26 +95,26 @@ export class McpSession {
     return (await this.redis.hexists(this.key, 'owner')) === 0;
   }
 
-  /** The request became this call. False when it was cancelled before. */
+  /** Stores the call of a request. False if the request was cancelled before. */
   async began(request: RequestId, callId: string): Promise<boolean> {
-    // In this order: of a cancel at the same moment, one of the two sees the other.
+    // Writes before it reads: of a concurrent cancel, one of the two sees the other.
     const [, cancelled] = await Promise.all([this.set(fieldOf('call', request), callId), this.isCancelled(request)]);
     return !cancelled;
   }
 
-  /** Remembers that the client has cancelled a request. Returns the call that it became, if it did. */
+  /** Marks a request as cancelled. Returns its call, if it has one. */
   async cancel(request: RequestId): Promise<string | undefined> {
     const [, callId] = await Promise.all([this.set(fieldOf('cancelled', request), '1'), this.callOf(request)]);
     return callId;
   }
 
-  /** The call that a request became, as long as the request has no answer. */
+  /** Call of a request without an answer. */
   async callOf(request: RequestId): Promise<string | undefined> {
     const field = await this.redis.hget(this.key, fieldOf('call', request));
     return field?.slice(field.indexOf(' ') + 1);
   }
 
-  /** The request has its answer, and what it asked is asked no more. Returns whether the client had cancelled it. */
+  /** Deletes a request after its answer, with its open requests to the user. Returns true if the client had cancelled it. */
   async finished(request: RequestId, asked: readonly string[]): Promise<boolean> {
     const [cancelled] = await Promise.all([
       this.redis.hdel(this.key, fieldOf('cancelled', request)),
@@ -124,12 +127,15 @@ export class McpSession {
     return (await this.redis.hexists(this.key, fieldOf('cancelled', request))) === 1;
   }
 
-  /** The user of the client is asked. The name of a question: the id of a call that needs approval, or one with the attempt that asks. */
+  /**
+   * Marks a request to the client's user as open. Its name is the id of a call that needs approval, or that id with the attempt
+   * that requests input.
+   */
   async asked(question: string): Promise<void> {
     await this.set(questionOf(question), '1');
   }
 
-  /** Whether that question is open. */
+  /** True if that request is open. */
   async isAsked(question: string): Promise<boolean> {
     return (await this.redis.hexists(this.key, questionOf(question))) === 1;
   }
@@ -140,7 +146,7 @@ export class McpSession {
 
   private async set(field: string, value: string): Promise<void> {
     const [, length] = await Promise.all([this.redis.hset(this.key, field, `${Date.now()} ${value}`), this.redis.hlen(this.key)]);
-    // The session was ended meanwhile: nothing of it stays.
+    // Deletes the session if it ended meanwhile.
     if (length < OWN_FIELDS) await this.redis.del(this.key);
     else if (length > MAX_FIELDS) await this.forgetOldest();
   }
@@ -160,7 +166,7 @@ function questionOf(question: string): string {
   return `asked:${question}`;
 }
 
-/** The ids `1` and `"1"` are two. */
+/** Distinguishes the ids `1` and `"1"`. */
 function fieldOf(what: 'call' | 'cancelled', request: RequestId): string {
   return `${what}:${JSON.stringify(request)}`;
 }

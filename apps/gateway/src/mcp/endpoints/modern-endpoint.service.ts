@@ -13,7 +13,7 @@ import { TaskListens } from './task-listens.service.js';
 
 const NO_CHANGES: ServerEventBus = { publish: () => {}, subscribe: () => () => {} };
 
-/** Revision 2026-07-28: each request says all that is needed to serve it, so any gateway serves any of them. */
+/** Revision 2026-07-28: each request contains all its context, so any gateway serves any request. */
 @Injectable()
 export class ModernEndpoint {
   constructor(
@@ -25,7 +25,7 @@ export class ModernEndpoint {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** The handler is made for one request: what it listens to depends on the principal. */
+  /** Creates a handler for each request: its event bus depends on the principal. */
   async handle(principal: Principal, request: Request, body: unknown): Promise<Response> {
     const listen = isListen(body) ? await this.taskListens.of(principal, body) : undefined;
     if (listen instanceof Response) return listen;
@@ -45,13 +45,13 @@ export class ModernEndpoint {
     const sdkResponse = await handler.fetch(request, { parsedBody: listen?.body ?? body });
     const response =
       listen !== undefined && isStream(sdkResponse) ? withTaskNotifications(sdkResponse, listen.notificationsTo(close)) : sdkResponse;
-    // Lost or begun before there was a stream to close.
+    // Closes a stream if the key was revoked or the drain began before the stream existed.
     if (this.shutdown.draining || this.apiKeys.rejection(principal, 'read') !== undefined) close();
     return response;
   }
 }
 
-/** An error is no stream. */
+/** True for a stream, false for an error. */
 function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }

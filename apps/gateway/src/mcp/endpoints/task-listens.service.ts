@@ -21,11 +21,11 @@ const TaskIds = z.array(z.string()).max(MAX_TASKS);
 
 /** A `subscriptions/listen` that names tasks. */
 export interface TaskListen {
-  /** What the SDK gets in its place: it would close a stream without a kind of notification that it knows. */
+  /** Body for the SDK, which would close a stream without a known kind of notification. */
   readonly body: unknown;
-  /** Whether the client also asked for changes of the tools. */
+  /** True if the client also listens for changes of the tools. */
   readonly hasTools: boolean;
-  /** `close`: ends the stream with its result, once nothing can come any more. */
+  /** `close`: ends the stream with its result, once no more notifications follow. */
   notificationsTo(close: () => void): TaskNotifications;
 }
 
@@ -34,7 +34,7 @@ export interface TaskListen {
 export class TaskListens {
   constructor(private readonly changes: TaskChanges) {}
 
-  /** Undefined when the request names no tasks or is malformed, which the SDK answers. A response is the error for the client. */
+  /** Undefined for a request without tasks, or a malformed one, which the SDK answers. A response is the error for the client. */
   async of(principal: Principal, body: unknown): Promise<TaskListen | Response | undefined> {
     const { data } = Listen.safeParse(body);
     if (data?.params.notifications.taskIds === undefined) return undefined;

@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** What a client said that it can do, as far as the gateway uses it. */
+/** Capabilities of a client, as far as the gateway uses them. */
 export interface ClientFeatures {
-  /** It shows forms to its user. */
+  /** Forms for its user. */
   readonly elicitation: boolean;
-  /** It asks its model on behalf of servers. */
+  /** Sampling on behalf of servers. */
   readonly sampling: boolean;
-  /** It takes a task for an answer and asks for its result later. */
+  /** Tasks as results of calls. */
   readonly tasks: boolean;
 }
 
@@ -19,24 +19,24 @@ const Capabilities = z.looseObject({
   extensions: z.looseObject({ [TASKS_EXTENSION]: z.looseObject({}).optional() }).optional(),
 });
 
-/** Of a revision since 2026-07-28, which says its capabilities with each request. */
+/** Features of a client of a revision since 2026-07-28, which declares capabilities with each request. */
 export function featuresOfRequest(ctx: ServerContext): ClientFeatures {
   return featuresOfMeta(ctx.mcpReq.envelope ?? {});
 }
 
-/** By the `_meta` of a request. */
+/** Features by the `_meta` of a request. */
 export function featuresOfMeta(meta: Readonly<Record<string, unknown>>): ClientFeatures {
   const { elicitation, sampling, extensions } = parsed(meta[CLIENT_CAPABILITIES_META_KEY]);
   return { elicitation: hasForms(elicitation), sampling: sampling !== undefined, tasks: extensions?.[TASKS_EXTENSION] !== undefined };
 }
 
-/** Of a revision before, which says them once in `initialize`. It has no tasks in this form. */
+/** Features of a client of an older revision, which declares capabilities once in `initialize` and has no tasks in this form. */
 export function featuresOfSession(capabilities: unknown): ClientFeatures {
   const { elicitation, sampling } = parsed(capabilities);
   return { elicitation: hasForms(elicitation), sampling: sampling !== undefined, tasks: false };
 }
 
-/** An empty object means forms: the modes came later. */
+/** True if the client has forms. An empty object means forms, since modes came later. */
 function hasForms(elicitation: z.output<typeof Capabilities>['elicitation']): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

@@ -1,13 +1,13 @@
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** The request that a stream of events answers, and how far its client has read. */
+/** Request of a stream of events, and its client's read position. */
 export interface ReadSoFar {
   readonly requestId: string | number;
   readonly progressToken?: string | number | undefined;
-  /** The last progress that was sent. */
+  /** Last progress that was sent. */
   readonly progress?: number | undefined;
-  /** The number of the last event. */
+  /** Number of the last event. */
   readonly n: number;
 }
 
@@ -16,8 +16,8 @@ const Parts = z.tuple([Word, Word.nullable(), z.number().nullable(), z.number().
 const Progress = z.looseObject({ method: z.literal('notifications/progress'), params: z.looseObject({ progress: z.number() }) });
 
 /**
- * Ids of the events that answer one request. An id says all that is needed to go on after it, so nothing is stored: the call
- * is durable, and any gateway can follow it again.
+ * Ids of the events that answer one request. An id contains all that a resumption needs, so nothing is stored: the call is
+ * durable, and any gateway can follow it again.
  */
 export class EventIds implements EventStore {
   private progress: number | null;
@@ -36,13 +36,13 @@ export class EventIds implements EventStore {
     return Promise.resolve(Buffer.from(JSON.stringify(parts)).toString('base64url'));
   }
 
-  /** Not called: the call is followed again instead. */
+  /** Never called: a resumption follows the call again instead. */
   replayEventsAfter(): Promise<string> {
     return Promise.reject(new Error('events are not stored'));
   }
 }
 
-/** Undefined for what is no id of `EventIds`. */
+/** Undefined unless the id is one of `EventIds`. */
 export function readSoFar(eventId: string): ReadSoFar | undefined {
   if (eventId.length > 2_048) return undefined;
   try {

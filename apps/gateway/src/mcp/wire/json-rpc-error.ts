@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LIMITS, type ProblemError } from '#contracts';
 import { toProblem } from '../../platform/http/to-problem.js';
 
-/** An answer with an error, before there is a server to give it. `id`: of the request, where it could be read. */
+/** Error response for a request that no server has received. `id`: id of the request, if it could be read. */
 export function jsonRpcError(status: number, code: number, message: string, id: string | number | null = null): Response {
   return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
 }
@@ -11,7 +11,7 @@ export function invalidParams(message: string, data?: unknown): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }
 
-/** As the protocol answers any error of a method. An unforeseen one goes to `unforeseen`, and the answer has no details. */
+/** Protocol error for any error of a method. An internal error goes to `unforeseen`, and the response has no details. */
 export function protocolErrorOf(error: unknown, unforeseen: (error: unknown) => void): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const problem = toProblem(error);

@@ -1,13 +1,13 @@
-/** Longer ones would be sent back, or kept, with every message about the request. */
+/** Most characters of an id, which is stored and returned with every message about its request. */
 export const MAX_ID_CHARS = 256;
 
-/** What the gateway looks at in a message before the SDK checks it. */
+/** Facts of a message that the gateway needs before the SDK validates it. */
 export interface MessageFacts {
-  /** Undefined where it is no text. */
+  /** Undefined unless it is a string. */
   readonly method: string | undefined;
-  /** The answer is a stream of notifications without an end of its own, or one that ends with the call. */
+  /** True if the response is a stream of notifications without an end, or one that ends with the call. */
   readonly isStream: boolean;
-  /** Its id or its progress token is longer than `MAX_ID_CHARS`. */
+  /** True if the id or the progress token is longer than `MAX_ID_CHARS`. */
   readonly hasLongId: boolean;
 }
 
@@ -25,7 +25,7 @@ export function isListen(body: unknown): boolean {
   return memberOf(body, 'method') === 'subscriptions/listen';
 }
 
-/** The tool that a `tools/call` names; undefined for any other message. */
+/** Tool of a `tools/call`; undefined for any other message. */
 export function toolOf(body: unknown): string | undefined {
   const name = memberOf(body, 'method') === 'tools/call' ? memberOf(memberOf(body, 'params'), 'name') : undefined;
   return typeof name === 'string' ? name : undefined;

@@ -5,7 +5,7 @@ import fastify from 'fastify';
 import { sendWebResponse } from './send-web-response.js';
 
 const CHUNK = new Uint8Array(64 * 1024);
-/** More than sockets of a machine hold for a client that does not read. */
+/** More chunks than socket buffers hold for a client that does not read. */
 const CHUNKS = 1024;
 
 describe('sendWebResponse', () => {

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 
-/** Whether the connection is kept is up to the HTTP server, which closes it while it drains. */
+/** Headers left to the HTTP server, which closes connections while it drains. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length']);
 
-/** A client that has not taken this much is cut when there is more for it, as a slow reader of events is. */
+/** Most unread bytes of a client; more data closes its connection, as for a slow reader of events. */
 const UNREAD_BYTES = 1024 * 1024;
 
-/** Sends what the SDK of the protocol answered. A stream is sent piece by piece, and cancelled when the client disconnects. */
+/** Sends the SDK's response. A stream is sent piece by piece, and cancelled when the client disconnects. */
 export async function sendWebResponse(reply: FastifyReply, response: Response): Promise<void> {
   reply.status(response.status);
   for (const [name, value] of response.headers) if (!OWN_HEADERS.has(name)) reply.header(name, value);
@@ -15,12 +15,12 @@ export async function sendWebResponse(reply: FastifyReply, response: Response): 
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream) return void reply.send(await response.text());
   reply.raw.socket?.setNoDelay(true);
-  // The head goes out before the first message, which may be long in coming.
+  // Sends the head before the first message, which may take long.
   reply.raw.once('pipe', () => reply.raw.flushHeaders());
   reply.send(readAtOnce(response.body));
 }
 
-/** Reads a stream that nothing slows down as it comes, so that what the client has not taken is counted. */
+/** Reads a stream without backpressure, so that the bytes that the client has not read are counted. */
 function readAtOnce(body: ReadableStream<Uint8Array>): Readable {
   const reader = body.getReader();
   const cancel = () => void reader.cancel().catch(() => {});

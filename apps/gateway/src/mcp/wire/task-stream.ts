@@ -1,15 +1,15 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** What a stream of `subscriptions/listen` sends besides what the SDK sends. */
+/** Notifications in a stream of `subscriptions/listen` besides the SDK's. */
 export interface TaskNotifications {
-  /** The tasks that the acknowledgement names. */
+  /** Tasks that the acknowledgement names. */
   readonly taskIds: readonly string[];
-  /** Of the request that listens. */
+  /** Id of the `subscriptions/listen` request. */
   readonly subscriptionId: unknown;
-  /** Without it, the acknowledgement does not say that changes of tools are sent. */
+  /** If false, the acknowledgement omits changes of tools. */
   readonly hasTools: boolean;
-  /** Called once the acknowledgement is sent. Returns what ends the notifications. */
+  /** Called after the acknowledgement. Returns a function that ends the notifications. */
   readonly start: (notify: (task: Record<string, unknown>) => void) => () => void;
 }
 
@@ -20,8 +20,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * The stream of the SDK with the notifications of tasks, which the SDK does not know. Its first piece is the
- * acknowledgement; each other piece is passed on as it is.
+ * Adds notifications of tasks, which the SDK does not know, to its stream. The first chunk is the acknowledgement; all others
+ * pass unchanged.
  */
 export function withTaskNotifications(response: Response, tasks: TaskNotifications): Response {
   if (response.body === null) return response;
@@ -54,7 +54,7 @@ async function passOn(
       controller.enqueue(value);
     }
   } catch {
-    // The client is gone.
+    // Client disconnected.
   }
 }
 

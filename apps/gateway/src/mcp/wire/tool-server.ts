@@ -7,12 +7,12 @@ type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>;
 const REPLACED: CallToolResult = { content: [] };
 
 /**
- * The SDK's server, which may also answer `tools/call` with a task. The SDK knows no tasks and takes such an answer for a
- * faulty result (decision 0001): it gets an empty result to check, and the client the task. An error of a handler is answered
- * without details, which the SDK would send as they are.
+ * Server of the SDK that may also answer `tools/call` with a task. The SDK would treat a task as a faulty result (decision
+ * 0001): it validates an empty result, and the client gets the task. Errors of handlers are answered without details, which the
+ * SDK would disclose.
  */
 export class ToolServer extends Server {
-  /** Gets each error of a handler that has no answer of its own. */
+  /** Called with each internal error of a handler. */
   unforeseen: ((error: unknown) => void) | undefined;
 
   protected override _wrapHandler(method: string, handler: Handler): Handler {

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
-/** What the protocol reads of the headers. The key stays out: the gateway has checked it. */
+/** Headers that the protocol reads. Excludes the key, which the gateway has checked. */
 const PROTOCOL_HEADERS = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
 
-/** The request as the SDK of the protocol takes it. Its body is passed beside it, parsed. `signal` aborts when the response is over. */
+/** Request for the SDK. Its parsed body is passed separately. `signal` aborts when the response is over. */
 export function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
