@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ApprovalDecidedData, type Call } from '#contracts';
 import { z } from 'zod';
 
-/** An approval that is kept until other approvals are known. */
+/** Approval that is stored until the other approvals of its batch are decided. */
 export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({
   actor: z.string(),
   actorname: z.string().optional(),
@@ -10,13 +10,13 @@ export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).ext
 export type DeferredApproval = z.output<typeof DeferredApproval>;
 
 export interface ApprovalDeferral {
-  /** Whether an approval of this call must wait. Rejects with `conflict` when one waits. */
+  /** True if an approval of this call must wait. Rejects with `conflict` if one waits already. */
   mustDefer(call: Pick<Call, 'id' | 'batchId'>): Promise<boolean>;
-  /** Keeps the approval; the call goes on waiting. Rejects with `conflict` when it was approved before. */
+  /** Stores the approval; the call continues to wait. Rejects with `conflict` if it was approved before. */
   defer(call: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void>;
 }
 
-/** Lets batches, which import this feature, defer approvals: they register here at the start. Without one nothing is deferred. */
+/** Registry through which batches, which import this feature, defer approvals. Without a registration nothing is deferred. */
 @Injectable()
 export class ApprovalDeferrals implements ApprovalDeferral {
   private deferral: ApprovalDeferral | undefined;

@@ -12,7 +12,7 @@ import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
 
 const SaltedArguments = z.object({ arguments: Json });
 
-/** Evaluates an approved call again before it runs, as a call of the key that submitted it, by what is active now. */
+/** Evaluates an approved call again before it runs, as a call of its submitting key, by the active configuration. */
 @Injectable()
 export class ApprovalEvaluator {
   constructor(
@@ -23,8 +23,8 @@ export class ApprovalEvaluator {
   ) {}
 
   /**
-   * Undefined when nothing denies it. Secrets of the arguments are redacted from the texts. `edited`: the approver gave these
-   * arguments instead, and they are stored.
+   * Undefined if nothing denies the call. Secrets of the arguments are redacted from the texts. `edited`: stored arguments of
+   * the approver that replace the submitted ones.
    */
   async denialNow(
     call: Call,
@@ -42,7 +42,10 @@ export class ApprovalEvaluator {
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
-  /** The key that submitted the call, with the rights it has now, or why it has none. Of a token: what it allowed then and its issuer may give now. */
+  /**
+   * Submitting key with its current rights, or the reason why it has none. A token has the rights that it granted at
+   * submission, as far as its issuer may still grant them.
+   */
   submitterOf(
     call: Call,
     requester: string,
@@ -65,7 +68,7 @@ export class ApprovalEvaluator {
     };
   }
 
-  /** The arguments as they would run, with secrets. */
+  /** Arguments for the run, with secrets. */
   async argumentsOf(call: Call): Promise<JsonValue> {
     const salted = call.argumentsRedacted ? SaltedArguments.safeParse(await this.submittedOf(call)).data : undefined;
     return salted?.arguments ?? call.arguments;
@@ -78,7 +81,7 @@ export class ApprovalEvaluator {
     return edited.argumentsRef === undefined ? (edited.arguments ?? {}) : Json.parse(await stored(refs.shown));
   }
 
-  /** What the approval is bound to: the arguments as submitted, with a salt where they hold secrets. */
+  /** Content that the approval is bound to: the submitted arguments, with a salt if they contain secrets. */
   async submittedOf({ id, arguments: args, argumentsRedacted }: Call): Promise<unknown> {
     const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
     return secret === undefined ? args : JSON.parse(secret.toString('utf8'));

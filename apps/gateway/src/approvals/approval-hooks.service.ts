@@ -11,38 +11,38 @@ import { changedConcurrently } from './changed-concurrently.js';
 import { HookRunLog } from './hook-run-log.js';
 import { lastHookRun } from './hook-run-numbers.js';
 
-/** Longer than all the hooks of a call may take together. */
+/** Longer than the total time of a call's hooks. */
 const WATCHED_MS = 2 * 3_600_000;
 
 export interface ApprovedCall {
   readonly call: Call;
-  /** The arguments as submitted, with secrets. Called only when a hook may see them. */
+  /** Submitted arguments, with secrets. Called only if a hook may see them. */
   readonly args: () => Promise<HookInput['tool_input']>;
-  /** Digest of the hooks that the call was accepted with. */
+  /** Digest of the hooks at acceptance. */
   readonly hookSet: string;
-  /** How often the session had been deleted when the call was submitted. */
+  /** Number of times that the session had been deleted at submission. */
   readonly sessionEpoch: number;
-  /** The version of the call that was read, and who allows it. */
+  /** Version of the call that was read; `author` allows it. */
   readonly version: number;
   readonly author: EventOrigin;
 }
 
-/** Why a call ends that a person has allowed. `text`: what the model reads; undefined for the error's message. */
+/** Reason for ending a call that a person has allowed. `text`: text for the model; default: the error's message. */
 export interface HookDenial {
   readonly error: CallError;
   readonly text?: string | undefined;
 }
 
-/** The version of the call after the events of its hooks, and the denial of the one that ended them. */
+/** Version of the call after the events of its hooks, and the denial that ended them. */
 export interface ApprovalHookResult {
   readonly version: number;
   readonly denial?: HookDenial;
 }
 
 /**
- * Runs the before-hooks that come after approval (`hookOrder`), of the hooks that the call was accepted with. They may
- * deny the call, but not rewrite its arguments, since what was approved is what runs. They stop when the call ends. Each
- * step of a run is written when it happens, so that it is kept whatever ends or decides the call meanwhile.
+ * Runs the before-hooks that come after approval (`hookOrder`), of the hooks at the call's acceptance. They may deny the call,
+ * but not rewrite its arguments, since the approved arguments run. They abort when the call ends. Each step of a run is written
+ * at once, so that it remains whatever ends or decides the call meanwhile.
  */
 @Injectable()
 export class ApprovalHooks {
@@ -58,8 +58,9 @@ export class ApprovalHooks {
   ) {}
 
   /**
-   * No denial when all hooks allow the call. Rejects while Redis is out of reach.
-   * @throws ProblemError `conflict` when the call has ended or was decided meanwhile
+   * No denial if all hooks allow the call. Rejects while Redis is unreachable.
+   *
+   * @throws ProblemError `conflict` if the call has ended or was decided meanwhile
    */
   async run(approved: ApprovedCall): Promise<ApprovalHookResult> {
     const { call, version, author, hookSet } = approved;

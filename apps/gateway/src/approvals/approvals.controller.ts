@@ -6,7 +6,7 @@ import { parseCallId } from '../platform/http/parse.js';
 import { DecideApprovalService } from './decide-approval.service.js';
 import { ListApprovalsService } from './list-approvals.service.js';
 
-/** Calls that wait for a person, and the person's decision. */
+/** Calls that wait for a person, and decisions about them. */
 @Controller()
 export class ApprovalsController {
   constructor(

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ArgumentChange, JsonValue } from '#contracts';
 
-/** Keeps the changes small next to the arguments in one event. */
+/** Limits that keep the changes small next to the arguments in one event. */
 const MOST_CHANGES = 20;
 const MOST_BYTES = 1_500;
 const VALUE_CHARACTERS = 120;
 
-/** What differs between two sets of arguments, in the order of their keys. Give it what may be shown: it redacts nothing. Pure. */
+/** Differences between two sets of arguments, in the order of their keys. Requires redacted input: redacts nothing itself. Pure. */
 export function argumentChanges(before: JsonValue, after: JsonValue): { changes: ArgumentChange[]; moreChanges?: number } {
   const all = changesAt('', before, after);
   const changes: ArgumentChange[] = [];

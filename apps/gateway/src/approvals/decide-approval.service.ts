@@ -34,26 +34,26 @@ import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
 
-/** Less than a deleted session keeps its epoch. */
+/** Shorter than the epoch of a deleted session is stored. */
 const REPEATABLE_MS = 86_400_000;
 
 /**
- * A person allows or denies a pending call. Steps:
+ * Applies a person's decision about a pending call. Steps:
  *
- * 1. the call waits, and its question is the one that the person saw
+ * 1. the call waits, for the approval that the person saw
  * 2. the key may decide
- * 3. what the answer grants; the session has not been deleted since
- * 4. edited arguments are checked as a new submission of the submitter; else an allowed call is evaluated again
+ * 3. grants of the decision; the session has not been deleted since
+ * 4. edited arguments are evaluated as a new submission of the submitter; else an allowed call is evaluated again
  * 5. hooks that run after approval
- * 6. what would run now is what was asked about
+ * 6. tool, version and arguments are still those of the approval
  * 7. write the decision on the version that was read
  * 8. dispatch an allowed call
  * 9. write the grant to the session
  * 10. read the call
  *
- * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
- * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision within a
- * day, unless the session was deleted meanwhile.
+ * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two concurrent deciders
+ * one gets `conflict`. A lost grant is written when the same key repeats the same decision within a day, unless the session was
+ * deleted meanwhile.
  */
 @Injectable()
 export class DecideApprovalService {
@@ -120,7 +120,10 @@ export class DecideApprovalService {
     return this.reader.read(principal, callId);
   }
 
-  /** Undefined when nothing is edited. @throws ProblemError when the arguments may not run; the call goes on waiting */
+  /**
+   * Undefined without edited arguments.
+   * @throws ProblemError if the arguments may not run, while the call continues to wait
+   */
   private async prepareEdit(
     call: Call,
     body: DecisionBody,
@@ -139,7 +142,10 @@ export class DecideApprovalService {
     return this.editor.prepare({ call, submitter, given });
   }
 
-  /** Stores edited arguments that do not fit into the event, for which the tenant must have room. @throws ProblemError `conflict` where they cannot run */
+  /**
+   * Stores edited arguments that are too large for the event, if the tenant has room for them.
+   * @throws ProblemError `conflict` if the call changed meanwhile
+   */
   private async keep(principal: Principal, { version, callId }: CallSnapshot, call: Call, edit: PreparedEdit): Promise<void> {
     const { keptBytes } = edit;
     if (keptBytes === 0) return;
@@ -150,7 +156,7 @@ export class DecideApprovalService {
     await edit.store();
   }
 
-  /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
+  /** Four eyes: the key that submitted the call, or one that it replays, may deny it, but not allow it. */
   private assertSecondApprover(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
     if (!this.policyConfig.requiresFourEyes(principal.tenantId) || decision === 'deny') return;
     if (requesters.some((actor) => this.apiKeys.isSamePerson(actor.replace(/^apikey:/, ''), principal.keyId)))
@@ -162,8 +168,8 @@ export class DecideApprovalService {
   }
 
   /**
-   * `ended`: what holds now denies the call, or a hook that runs after approval denied it, and the call has ended with that.
-   * `version`: of the call after the events of these hooks.
+   * `ended`: the active configuration or a hook after approval denied the call, which has ended. `version`: version of the call
+   * after the events of these hooks.
    */
   private async reevaluate(
     principal: Principal,
@@ -189,7 +195,10 @@ export class DecideApprovalService {
     return { ended: true, version };
   }
 
-  /** Keeps an approval until the other calls of the batch are decided. The events of its hooks are written now, whatever ends the call. */
+  /**
+   * Stores an approval until the other calls of the batch are decided. Writes the events of its hooks at once, whatever ends
+   * the call later.
+   */
   private async hold(
     principal: Principal,
     { version }: CallSnapshot,
@@ -248,10 +257,10 @@ export class DecideApprovalService {
       });
     let { version } = head;
     let answer = await decide(version);
-    // A no holds, whatever the hooks of a yes write meanwhile.
+    // Retries a denial on newer versions: hooks of a concurrent approval may write meanwhile.
     while (decision === 'deny' && answer.code === 'CONFLICT' && answer.version > version) answer = await decide((version = answer.version));
     if (answer.code === 'OK' || answer.code === 'REPLAY') {
-      // No attempt of an edited call reads the submitted arguments.
+      // Deletes the submitted arguments, which no attempt of an edited call reads.
       if ((decision === 'deny' || edited !== undefined) && call.argumentsRedacted)
         await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
       return;
@@ -259,7 +268,7 @@ export class DecideApprovalService {
     throw changedConcurrently(call.id);
   }
 
-  /** The digest of what would run now. If the tool has changed since the question was asked, it differs and the log rejects the write. */
+  /** Digest of the call as it would run now. Differs if the tool has changed since the approval request; the log then rejects the write. */
   private async digestNow(call: Call): Promise<string> {
     const version = this.tools.for(call.tenantId).resolve(call.tool)?.version ?? 'none';
     return approvalDigest(call.tool, version, await this.evaluator.submittedOf(call));
@@ -283,7 +292,7 @@ export class DecideApprovalService {
   }
 }
 
-/** A decision as it is stored. */
+/** Decision in its stored form. */
 type RedactedDecision = Omit<DecisionBody, 'arguments' | 'digest'> & { readonly edited: EditedArguments | undefined };
 
 function denial(reason: string | undefined): EndData {

@@ -27,13 +27,13 @@ import { inBody } from '../platform/http/rejection.js';
 import { argumentChanges } from './argument-changes.js';
 import { numberAfterEvents } from './hook-run-numbers.js';
 
-/** Arguments of an approver that may run, checked but not yet stored. */
+/** Validated arguments of an approver, not yet stored. */
 export interface PreparedEdit {
   readonly edited: EditedArguments;
   readonly hookRuns: readonly HookRunData[];
-  /** Of what `store` stores. */
+  /** Bytes that `store` stores. */
   readonly keptBytes: number;
-  /** Stores what does not fit into the event. Before the decision is written. */
+  /** Stores values that are too large for the event. Called before the decision is written. */
   readonly store: () => Promise<void>;
   /** Deletes it after the decision has failed, if the call is decided: before that, an equal edit may still be written. */
   readonly discard: () => Promise<void>;
@@ -41,20 +41,20 @@ export interface PreparedEdit {
 
 interface EditRequest {
   readonly call: Call;
-  /** The key that submitted the call: the edit has its rights, not those of the approver. */
+  /** Submitting key: the edit has its rights, not the approver's. */
   readonly submitter: Principal;
   readonly given: Record<string, JsonValue>;
 }
 
-/** Left to the changes, which are in the same event. */
+/** Bytes reserved for the changes in the same event. */
 const CHANGES_BYTES = 1_500;
 
 const PLACEHOLDER = `The arguments have a placeholder (${REDACTED}) for a secret: give the value itself, or allow the call without an edit`;
 
 /**
- * Checks the arguments that an approver gives in place of the submitted ones, as if the submitter had sent them now. Steps:
- * no placeholders → size → tool, schema, posture and policy → all hooks before the call → redaction. A denial refuses the
- * edit and not the call, which goes on waiting. A question of the policy is answered by the approval itself.
+ * Validates the arguments that an approver gives in place of the submitted ones, as if the submitter had sent them now. Steps:
+ * no placeholders → size → tool, schema, posture and policy → all hooks before the call → redaction. A denial rejects the edit
+ * and not the call, which continues to wait. The decision itself satisfies a policy that requires approval.
  */
 @Injectable()
 export class ArgumentEditor {
@@ -68,7 +68,7 @@ export class ArgumentEditor {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** @throws ProblemError that says why these arguments may not run */
+  /** @throws ProblemError with the reason why these arguments may not run */
   async prepare(request: EditRequest): Promise<PreparedEdit> {
     const { call, given } = request;
     const text = JSON.stringify(given);
@@ -86,7 +86,7 @@ export class ArgumentEditor {
     if (rejection !== undefined) throw new ProblemError(rejection.code, rejection.message, { callId: id });
   }
 
-  /** All of them see the edited arguments, also those that ran before the question was asked. None may rewrite them. */
+  /** Runs all hooks on the edited arguments, also those that ran before the approval request. None may rewrite them. */
   private async runHooks({ call, submitter }: EditRequest, body: SubmitCallBody, evaluated: EvaluatedCall): Promise<EvaluatedCall> {
     const { hooks } = evaluated;
     if (hooks === undefined || !hooksApply(evaluated, hooks)) return evaluated;
@@ -99,7 +99,7 @@ export class ArgumentEditor {
     throw new ProblemError('hook_rejected', why, { callId: call.id });
   }
 
-  /** Returns the call when nothing rejects it. */
+  /** Returns the call unless it has a rejection. */
   private accepted({ call }: EditRequest, evaluated: EvaluatedCall): EvaluatedCall {
     const { rejection } = evaluated;
     if (rejection === undefined) return evaluated;

@@ -3,18 +3,21 @@ import type { HookRunData } from '#contracts';
 import { isApplied, type EventLog, type EventOrigin } from '#event-log';
 import { changedConcurrently } from './changed-concurrently.js';
 
-/** The call that waits for approval, as it was read. */
+/** Call that waits for approval, in the version that was read. */
 interface WaitingCall {
   readonly callId: string;
   readonly version: number;
   readonly author: EventOrigin;
 }
 
-/** Writes the steps of hook runs of a call that waits for approval, one after another, while the hooks run. */
+/** Writes the steps of hook runs of a call that waits for approval, in order, while the hooks run. */
 export class HookRunLog {
   private writing: Promise<number>;
 
-  /** Runs are numbered after `lastRun`. `failed` is called when a step is not written: the call has ended or was decided, or Redis is away. */
+  /**
+   * Numbers runs after `lastRun`. `failed` is called if a step cannot be written: the call has ended or was decided, or Redis
+   * is unreachable.
+   */
   constructor(
     private readonly log: Pick<EventLog, 'holdApproval'>,
     private readonly call: WaitingCall,
@@ -24,13 +27,13 @@ export class HookRunLog {
     this.writing = Promise.resolve(call.version);
   }
 
-  /** Never throws. After a step that was not written no other one is. */
+  /** Never throws. After a failed write no further step is written. */
   add(step: HookRunData): void {
     this.writing = this.writing.then((version) => this.write(version, step));
     this.writing.catch(this.failed);
   }
 
-  /** The version of the call after all steps. Rejects when one was not written. */
+  /** Version of the call after all steps. Rejects if one was not written. */
   version(): Promise<number> {
     return this.writing;
   }

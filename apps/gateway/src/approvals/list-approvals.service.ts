@@ -5,7 +5,7 @@ import { partitionNames, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** Answers which calls of a tenant wait for a person. Asks Redis alone, so that people can decide while the history is away. */
+/** Lists calls of a tenant that wait for a person. Reads Redis only, so that people can decide while the history is unavailable. */
 @Injectable()
 export class ListApprovalsService {
   private readonly partitions: readonly string[];
@@ -18,7 +18,7 @@ export class ListApprovalsService {
     this.partitions = partitionNames(partitions);
   }
 
-  /** Whole calls, newest first or by risk: with the question, and what could be trusted from now on. */
+  /** Whole calls, newest first or by risk, with the approval request and its trust options. */
   async list({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
     const { callIds, nextCursor } = await (query.sort === 'risk'
       ? listPendingApprovalsByRisk(this.redis, this.store, this.partitions, tenantId, query)

@@ -6,8 +6,8 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
 /**
- * How many calls of all tenants wait for a person, and for how long: for operators, not for decisions. The event log keeps
- * these calls in a set that changes together with them, so each gateway reads the same numbers.
+ * Number and age of pending approvals of all tenants, for operators. The event log changes their set together with the calls,
+ * so each gateway reads the same numbers.
  */
 @Injectable()
 export class PendingApprovalsGauge {

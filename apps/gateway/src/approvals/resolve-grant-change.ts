@@ -2,8 +2,8 @@ import { ProblemError, type Call, type DecisionBody, type GrantChange, type Trus
 import { alwaysAllow, neverAllow } from '#policy';
 
 /**
- * What a decision adds to the grants of the call's session; undefined for `once`. Throws `invalid_request`, saying what
- * can be chosen, for what cannot be granted: no session, no such trust option, or commands that shall never run.
+ * Grants that a decision adds to the call's session; undefined for `once`. Throws `invalid_request` with the available choices
+ * if nothing can be granted: no session, no such trust option, or commands that must never run.
  */
 export function resolveGrantChange(call: Call, { decision, scope, trustOption }: DecisionBody): GrantChange | undefined {
   if (trustOption !== undefined && scope !== 'session-args') throw notGrantable(call, 'A trust option goes with the scope session-args');
