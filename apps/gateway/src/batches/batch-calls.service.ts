@@ -24,13 +24,13 @@ import { BatchStore } from './batch-store.service.js';
 
 export interface SubmittedByBatch {
   readonly callId: string;
-  /** Of a call that this submission made; the state of any other has to be read. */
+  /** Set for a call of this submission; the state of any other has to be read. */
   readonly status?: Call['status'];
 }
 
 /**
- * What a batch does to its calls. Every method may be repeated, by any gateway: the same call of the same batch is one
- * submission, whether it was submitted to run or only to say that it did not.
+ * Operations of a batch on its calls. Any gateway may repeat them: the same call of the same batch is one submission, whether
+ * it runs or is only recorded.
  */
 @Injectable()
 export class BatchCalls {
@@ -55,15 +55,15 @@ export class BatchCalls {
     return this.store.snapshot(callId);
   }
 
-  /** Why the batch may submit nothing more: its key is gone, or lost the scope, the agent or the user. Undefined when it may. */
+  /** Reason why the batch may submit nothing more: its key was revoked, or lost the scope, the agent or the user. Undefined if it may. */
   rejection({ doc }: BatchRecord): ProblemError | undefined {
     const now = this.principalOf(doc);
     return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(now, doc.agentId) ?? userRejection(now, doc.userId);
   }
 
   /**
-   * The call, also when it was refused. `newId` is called with the id of a new call before the call can end. Rejects when it
-   * should be tried again later.
+   * Submitted call, also if it was rejected. `newId` is called with the id of a new call before the call can end. Rejects if
+   * the submission must be retried later.
    */
   async submit(batch: BatchRecord, index: number, newId: (callId: string) => void): Promise<SubmittedByBatch> {
     const { id, traceparent } = batch.doc;
@@ -93,18 +93,18 @@ export class BatchCalls {
     return this.record(batch, index, failure('The call could not be submitted: something went wrong inside'));
   }
 
-  /** Records the call as one that its batch did not run. Its arguments are not kept: they were not checked. */
+  /** Records a call that its batch did not run, without its arguments, since they were not validated. */
   recordSkipped(batch: BatchRecord, index: number, text: string): Promise<string> {
     return this.record(batch, index, { outcome: 'cancelled', error: cancelled(text) });
   }
 
-  /** Records a call that cannot run with what is wrong with it, and never runs it, whatever was changed meanwhile. */
+  /** Records a call with its current rejection, or with `text`, and never runs it. */
   async recordRejected(batch: BatchRecord, index: number, text: string): Promise<string> {
     const { rejection } = await this.hooks.dryRun(batch.doc.principal, bodyOf(batch, index), batch.doc.id);
     return this.record(batch, index, rejection ?? { outcome: 'cancelled', error: cancelled(text) });
   }
 
-  /** Ends a call that waits for a person, or for the others of its batch. Nothing when it does not wait any more. */
+  /** Ends a call that waits for a person or for the others of its batch. Does nothing if the call no longer waits. */
   async cancelPending(batch: BatchRecord, callId: string, text: string): Promise<void> {
     const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
@@ -115,8 +115,8 @@ export class BatchCalls {
   }
 
   /**
-   * Lets an approved call run, in the name of the approver, or ends it as denied when the active policy denies it now.
-   * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
+   * Releases an approved call in the name of the approver, or ends it as denied if the active policy denies it. Does nothing if
+   * it has ended; rejects if the log refuses, until the approval expires.
    */
   async releaseApproved(batch: BatchRecord, callId: string, { actor, actorname, ...approval }: DeferredApproval): Promise<void> {
     const { id, principal } = batch.doc;
@@ -140,7 +140,7 @@ export class BatchCalls {
       author,
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);
-    // No attempt of an edited call reads the submitted arguments.
+    // Deletes the submitted arguments, which no attempt of an edited call reads.
     if (approval.edited !== undefined) await this.blobs.delete(callId, 'secret-arguments').catch(() => {});
     dispatchCall(this.queue, { callId, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
@@ -149,7 +149,7 @@ export class BatchCalls {
     await this.cancelCall.cancel(batch.doc.principal, callId, CancelBody.parse({ reason }));
   }
 
-  /** The key as it is now; as it was when the batch was submitted once it is gone, for what is only written down. */
+  /** Current state of the key. After a revocation, the key at submission, for records only. */
   private principalOf({ principal }: BatchDefinition): Principal {
     return this.apiKeys.current(principal) ?? principal;
   }
@@ -161,7 +161,7 @@ export class BatchCalls {
   }
 }
 
-/** Aborts hooks that are being asked about a call when its batch is cancelled. Costs nothing until `signal` is asked for. */
+/** Aborts running hooks of a call when its batch is cancelled. Free until `signal` is read. */
 class BatchCancelSignal {
   private readonly cancelled = new AbortController();
   private unsubscribe = () => {};
@@ -182,14 +182,14 @@ class BatchCancelSignal {
     this.unsubscribe();
   }
 
-  /** Never rejects: without an answer hooks go on until their timeouts. */
+  /** Never rejects: without an answer hooks run until their timeouts. */
   private async check(): Promise<void> {
     const { stop } = await this.batches.progress(this.id, []).catch(() => ({ stop: undefined }));
     if (stop?.reason === 'cancelled') this.cancelled.abort(new StoppedByPerson('the batch was cancelled'));
   }
 }
 
-/** The key was lost, or may use the agent or the tool no more, while hooks were asked. */
+/** Errors of a key that was revoked, or lost the agent or the tool, while hooks ran. */
 const KEY_LOST: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden']);
 
 function denied(message: string): NonNullable<EvaluatedCall['rejection']> {

@@ -13,11 +13,11 @@ import { KeptText } from './batch-watches.js';
 import { BatchStore, LEASE_MS } from './batch-store.service.js';
 
 const SWEEP_MS = LEASE_MS / 4;
-/** Orphans of a partition that one gateway takes over at a time; the next sweep finds the rest. */
+/** Most orphans of a partition that one gateway adopts at a time; the next sweep finds the rest. */
 const TAKE_OVER = 20;
-/** Where Redis is full, an ended batch is kept this long for who waits for it. */
+/** Time in milliseconds for which an ended batch is stored for waiting clients while Redis is full. */
 const KEPT_WHERE_FULL_MS = 60_000;
-/** Ended batches of a partition that a sweep forgets. */
+/** Most ended batches of a partition that a sweep deletes. */
 const FORGOTTEN_A_SWEEP = 500;
 
 interface AdoptOptions {
@@ -26,8 +26,8 @@ interface AdoptOptions {
 }
 
 /**
- * The batches that this gateway brings forward: those it accepted, and those whose gateway died. One tick for all of them
- * renews their leases, and one gateway at a time looks for batches with a lease that is over.
+ * Batches that this gateway executes: those it accepted, and those whose gateway died. One tick renews all leases, and one
+ * gateway at a time looks for batches with an expired lease.
  */
 @Injectable()
 export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -45,7 +45,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     private readonly memory: RedisMemory,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
-    // Every watched call listens; their number is bounded by the calls of the batches.
+    // Each watched call adds a listener; their number is bounded by the calls of the batches.
     setMaxListeners(0, this.closing.signal);
   }
 
@@ -53,7 +53,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     this.ticker = everyMs(SWEEP_MS, () => (this.sweeping = this.sweep()));
   }
 
-  /** Other gateways go on with what is left at their next look. Requests are over by now. */
+  /** Releases its batches, which other gateways adopt at their next sweep. All requests are over by now. */
   async onApplicationShutdown(): Promise<void> {
     this.ticker?.unsubscribe();
     this.closing.abort();
@@ -65,8 +65,8 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   }
 
   /**
-   * Brings a batch forward until it has ended. Harmless for one that is there already. Undefined when there is nothing to do.
-   * `isAwaited`: a client waits for its end. `record`: of a batch that this process has just created, which saves reading it.
+   * Executes a batch until it has ended. Idempotent. Undefined if nothing is left to do. `isAwaited`: a client waits for its
+   * end. `record`: record of a batch that this process has just created, which saves reading it.
    */
   async adopt(id: string, { isAwaited = false, record }: AdoptOptions = {}): Promise<BatchExecutor | undefined> {
     const isHere = this.executors.get(id);
@@ -94,7 +94,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     return run;
   }
 
-  /** Never rejects: what failed is tried by the next tick. */
+  /** Never rejects: the next tick repeats a failed sweep. */
   private async sweep(): Promise<void> {
     try {
       if (!this.hub.started) return;

@@ -61,7 +61,7 @@ const ENDED = (callId: string) => Promise.resolve({ callId, status: 'ended', att
 beforeEach(() => redis.flushall());
 
 it('ends a batch with all its calls, also those whose notes a failover lost', async () => {
-  // A failover takes the notes away.
+  // Failover that loses the saved call ids.
   const store = Object.assign(openStore(), { saveCallIds: () => Promise.resolve() });
   await store.create(DOC, [], undefined);
   await execute(store, {
@@ -116,7 +116,7 @@ it.each([
     calls: {
       rejection: () => undefined,
       submit: async (_batch: unknown, index: number) => {
-        // There is room when all others are in.
+        // Accepts the first call only after all others.
         if (index === 0 && submitted.size < most - 1) throw new ProblemError('quota_exceeded', 'no room');
         submitted.add(index);
         return { callId: idOf(index) };

@@ -13,12 +13,12 @@ import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
 import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js';
 
-/** How many calls of a batch are worked on at the same time. */
+/** Most concurrent actions of a batch. */
 const AT_ONCE = 250;
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
-/** Actions that may fail in a row before the rest waits for the next try. */
+/** Consecutive failures after which the rest waits for the next try. */
 const FAILURES_IN_ROW = 4;
-/** Submissions of one call that may fail with an unexpected error; more would keep the batch from ending. */
+/** Most internal errors of one call's submission; more would keep the batch from ending. */
 const MAX_INTERNAL_ERRORS = 5;
 
 export interface BatchRunDeps {
@@ -36,18 +36,18 @@ export interface BatchRunDeps {
     | 'cancel'
   >;
   readonly hub: Pick<EventHub, 'watch'>;
-  /** Room for the events of ended calls while a client waits for the batch. */
+  /** Memory for events of ended calls while a client waits for the batch. */
   readonly kept?: KeptText | undefined;
-  /** Aborted when this process stops; another one goes on. */
+  /** Aborts when this process stops; another gateway continues. */
   readonly closing: AbortSignal;
-  /** Called for each failed try; the next one follows by itself. */
+  /** Called for each failed try; the next one follows automatically. */
   readonly failed: (batchId: string, error: unknown) => void;
 }
 
 /**
- * One batch, as this gateway brings it forward: read where its calls are → ask the decider → do that → again, until there
- * is nothing to do but wait. It owns no state: calls are in the log, the rest is in the batch's record, every action may
- * be repeated. So two gateways at the same batch do no harm, and one that starts in the middle knows all it needs.
+ * Executes one batch at this gateway: read the state of its calls → decide the next step → act → repeat, until only waiting is
+ * left. Owns no state: calls are in the log, the rest is in the batch's record, every action is idempotent. So two gateways may
+ * execute the same batch, and one may start in the middle.
  */
 export class BatchExecutor {
   /** Resolves when the batch has ended or this process stops. */
@@ -57,11 +57,11 @@ export class BatchExecutor {
   private stop: BatchStop | undefined;
   private held: ReadonlyMap<string, DeferredApproval>;
   private steeringCheckedUpTo: number;
-  /** Calls at a time: one after a failure, as where the tenant has no room, then twice as many each time. */
+  /** Concurrent actions: one after a failure, such as a tenant without room, then doubled each time. */
   private atOnce = AT_ONCE;
-  /** The last call whose action failed: the next try begins behind it. */
+  /** Last call whose action failed: the next try begins after it. */
   private lastFailed = -1;
-  /** An action for a call has succeeded in this try: then the next one comes soon. */
+  /** True if an action of this try has succeeded; the next try then comes soon. */
   private hasProgressed = false;
   private isScheduled = false;
   private isWorking = false;
@@ -81,18 +81,18 @@ export class BatchExecutor {
     this.done = new Promise((resolve) => (this.resolveDone = resolve));
   }
 
-  /** Something happened: take the steps that it allows. Repetitions while it works are one more round. */
+  /** Schedules another round of steps. Repetitions during a round yield one more round. */
   schedule(): void {
     this.isScheduled = true;
     if (!this.isWorking) void this.work();
   }
 
-  /** An ended call of the batch, out of its events; undefined when it has to be read. */
+  /** Ended call of the batch, from its events; undefined if it has to be read. */
   endedCall(callId: string): CallForResult | undefined {
     return this.watches.callOf(callId);
   }
 
-  /** The client that waited has its answer. */
+  /** Frees the stored events after the waiting client got its answer. */
   forgetEnded(): void {
     this.watches.forget();
   }
@@ -166,7 +166,7 @@ export class BatchExecutor {
     }
   }
 
-  /** Does nothing when the key was lost since the step began: the next step stops the batch. */
+  /** Does nothing if the key was revoked since the step began: the next step stops the batch. */
   private async start(index: number): Promise<void> {
     if (this.deps.calls.rejection(this.batch) !== undefined) return;
     const { callId, state } = this.slots.at(index);
@@ -185,7 +185,7 @@ export class BatchExecutor {
       const watch = (callId: string) => this.watches.add((newId = callId));
       const { callId, status } = await calls.submit(this.batch, index, watch);
       this.slots.submitted(index, callId);
-      // Without its watch it may have ended meanwhile.
+      // Updates only a watched call: an unwatched one may have ended meanwhile.
       if (status !== undefined && this.watches.has(callId)) this.update(index, { callId, status, attempt: 0 });
     } catch (error) {
       if (toProblem(error).code !== 'internal' || ++this.slots.at(index).internalErrors < MAX_INTERNAL_ERRORS) throw error;
@@ -219,8 +219,8 @@ export class BatchExecutor {
   }
 
   /**
-   * Runs the action for all, up to a few hundred at a time, and then reads their states. Calls that fail, as where there is no room
-   * for them, do not hold up the others. Rejects with the first failure when all were tried, or after some failures in a row.
+   * Runs the action for all calls, up to `atOnce` at a time, and then reads their states. Failing calls, such as those without
+   * room, do not block the others. Rejects with the first failure after all were tried, or after consecutive failures.
    */
   private async each(indexes: readonly number[], action: (index: number) => Promise<void>): Promise<void> {
     const isBehind = (index: number) => index > this.lastFailed;
@@ -244,14 +244,14 @@ export class BatchExecutor {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Also the ids of a try that failed: a batch must not end without one of its calls. */
+  /** Saves also the ids of a failed try: a batch must not end without one of its calls. */
   private async saveCallIds(): Promise<void> {
     const calls = this.slots.unsavedCallIds();
     await this.deps.store.saveCallIds(this.batch.doc.id, calls);
     this.slots.saved(calls);
   }
 
-  /** Reads what other processes wrote about this batch: its stop, its end, approvals. */
+  /** Reads changes by other processes: stop, end, approvals. */
   private async refreshRecord(): Promise<void> {
     const { stop, endedAt, held }: BatchProgress = await this.deps.store.progress(this.batch.doc.id, this.slots.questions());
     this.stop = stop;
@@ -260,7 +260,7 @@ export class BatchExecutor {
     this.slots.approve(held);
   }
 
-  /** Reads the states of stale calls, and watches those that have not ended. */
+  /** Reads the states of stale calls, and watches calls that have not ended. */
   private async refreshSlots(): Promise<void> {
     await Promise.all(this.slots.staleIndexes().map((index) => this.refreshSlot(index)));
   }
@@ -277,7 +277,7 @@ export class BatchExecutor {
     if (over !== undefined) this.watches.remove(over);
   }
 
-  /** `end`: what its events say; without, its state has to be read. */
+  /** `end`: result of the watch; undefined if the state has to be read. */
   private callEnded(callId: string, end: WatchedEnd): void {
     const index = this.slots.openIndexOf(callId);
     if (index === undefined) return;

@@ -8,11 +8,11 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
-/** What the result of a call shows. */
+/** Fields of a call in a batch's result. */
 export type CallForResult = Pick<Call, 'id' | 'tool' | 'toolCallId' | 'status' | 'outcome' | 'result' | 'error'>;
 export type SeenCalls = (callId: string) => CallForResult | undefined;
 
-/** Answers "how is batch X". Ids of another tenant answer as if they did not exist. */
+/** Reads batches. Ids of another tenant are answered like unknown ones. */
 @Injectable()
 export class BatchReader {
   constructor(
@@ -24,7 +24,7 @@ export class BatchReader {
     private readonly apiKeys: ApiKeyStore,
   ) {}
 
-  /** `seen` gives an ended call whose events are at hand, which saves reading it. */
+  /** `seen`: ended call from events in memory, which saves reading it. */
   async read(principal: Principal, batchId: string, seen: SeenCalls = () => undefined): Promise<Batch> {
     const record = await this.record(principal, batchId);
     const ids = [...record.callIds];
@@ -35,8 +35,8 @@ export class BatchReader {
   }
 
   /**
-   * The batch as soon as it has ended, or as it is when the time is over or this process drains. Rejects with
-   * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
+   * Resolves with the batch when it has ended, when the time is over, or when this process drains. Rejects with
+   * `unauthenticated` or `forbidden` if the key or its `scope` is revoked meanwhile.
    */
   async readEnded(
     principal: Principal,
@@ -67,7 +67,7 @@ export class BatchReader {
     return record;
   }
 
-  /** Calls `done` at the end of the batch, of the time, or of this process. Answers how to give up. */
+  /** Calls `done` at the end of the batch, of the time, or of this process. Returns a function that stops listening. */
   private listenForEnd(batchId: string, waitMs: number, done: () => void): () => void {
     const look = () => this.batches.hasEnded(batchId).then((hasEnded) => hasEnded && done(), done);
     const unsubscribe = this.notifications.subscribe(batchId, () => void look());
@@ -82,7 +82,7 @@ export class BatchReader {
   }
 }
 
-/** The batch as users see it, out of its record and its calls; `shown` takes secrets out of names that callers made up. Pure. */
+/** Batch for the API, from its record and its calls; `shown` redacts names that callers chose. Pure. */
 export function batchOf(
   record: BatchRecord,
   found: ReadonlyMap<number, CallForResult | undefined>,

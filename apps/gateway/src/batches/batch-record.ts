@@ -2,55 +2,55 @@ import { z } from 'zod';
 import { BatchCallBody, BatchStop, BatchStrategy, OnFailure, Principal, SteeringMessage } from '#contracts';
 import { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 
-/** What never changes about a batch. `v` is the version of this form; a later one reads the earlier ones. */
+/** Immutable facts of a batch. `v`: version of this format; later versions read earlier ones. */
 export const BatchDefinition = z.object({
   v: z.literal(1),
   id: z.string(),
-  /** The key that submitted the batch, as it was then. Each step looks up by `keyId` what the key may do now. */
+  /** Submitting key at that time. Each step looks up its current rights by `keyId`. */
   principal: Principal,
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
   userId: z.string().optional(),
-  /** The trace of the submission: its calls continue it. */
+  /** Trace of the submission, which its calls continue. */
   traceparent: z.string().optional(),
   strategy: BatchStrategy,
   onFailure: OnFailure,
-  /** By call. */
+  /** Read-only flag of each call. */
   readOnly: z.array(z.boolean()),
   verdicts: z.array(z.enum(['allow', 'ask', 'refused', 'malformed'])),
 });
 export type BatchDefinition = z.output<typeof BatchDefinition>;
 
-/** What changes while a batch runs, but for where its calls are: that the log says. */
+/** Mutable facts of a batch, except the state of its calls, which is in the log. */
 export interface BatchProgress {
   readonly stop?: BatchStop;
-  /** Redis ms. */
+  /** Redis time in milliseconds. */
   readonly endedAt?: number;
   readonly steering: readonly SteeringMessage[];
-  /** By place in the batch; a hole is a call that is not known to be submitted. */
+  /** Call ids by index in the batch; a missing index is not known to be submitted. */
   readonly callIds: ReadonlyMap<number, string>;
-  /** By call id. */
+  /** Deferred approvals by call id. */
   readonly held: ReadonlyMap<string, DeferredApproval>;
 }
 
 export interface BatchRecord extends BatchProgress {
   readonly doc: BatchDefinition;
   readonly submittedAt: number;
-  /** Empty once the batch has ended. */
+  /** Empty after the end of the batch. */
   readonly calls: readonly BatchCallBody[];
 }
 
-/** Names of the fields of the batch's hash besides `doc`, `calls`, `at`, `stop`, `steering`, `ended`. */
+/** Field names of the batch's hash besides `doc`, `calls`, `at`, `stop`, `steering`, `ended`. */
 export const fieldOf = { call: (index: number) => `c${index}`, held: (callId: string) => `a${callId}` };
 
-/** A batch as its creation leaves it, but that `submittedAt` is of this process's clock. */
+/** Record of a new batch as stored, except that `submittedAt` is by this process's clock. */
 export function newRecord(doc: BatchDefinition, calls: readonly BatchCallBody[]): BatchRecord {
   return { doc, calls, submittedAt: Date.now(), steering: [], callIds: new Map(), held: new Map() };
 }
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Undefined when there is no such batch. */
+/** Undefined if there is no such batch. */
 export function recordOf(fields: Fields): BatchRecord | undefined {
   const { doc, calls, at } = fields;
   if (doc === undefined) return undefined;

@@ -2,15 +2,15 @@ import { LuaScript } from '#redis';
 import type { DurableScript } from '../platform/durable-writes.service.js';
 
 /**
- * The changes of a batch that must be whole. All keys of a run are of one partition. `now` is the Redis clock. Only `create`
- * is refused above maxmemory: what was accepted can always finish.
+ * Atomic changes of a batch. All keys of a run are of one partition. `now`: Redis time in milliseconds. Only `create` fails
+ * above maxmemory, so that accepted batches can always finish.
  */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Bytes of a tenant's batches that have not ended. */
+/** Bytes of a tenant's open batches. */
 const TENANT_BATCHES = `
 local function forgetOpen(open, id)
   local bytes = redis.call('HGET', open, id)
@@ -20,7 +20,7 @@ local function forgetOpen(open, id)
 end
 `;
 
-/** The messages that no batch has taken yet go to the batch, in order, and are gone from the session. */
+/** Moves the session's waiting messages to the batch, in order. */
 const TAKE_STEERING = `
 local function takeSteering(batch, steering)
   local messages = redis.call('LRANGE', steering, 0, -1)
@@ -34,11 +34,10 @@ end
 `;
 
 /**
- * Puts a batch there, once for each idempotency key. A batch that ended under a release that does not count may be counted
- * still: some are looked at when there is no room.
- * KEYS 1 batch, 2 batches, 3 idempotency, 4 bytes of the tenant's batches. ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of
- * the request or '', 6 TTL of the key in s, 7 bytes of the batch, 8 most bytes of all.
- * Answers '' when it is new, `full` when there is no room, else `<hash> <id>` of the request that had the key.
+ * Creates a batch, once for each idempotency key. A batch that ended under an earlier release, which did not count, may still
+ * be counted: some are checked when there is no room. KEYS 1 batch, 2 batches, 3 idempotency, 4 bytes of the tenant's batches.
+ * ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of the request or '', 6 TTL of the key in s, 7 bytes of the batch, 8 most bytes
+ * of all. Returns '' for a new batch, `full` without room, else `<hash> <id>` of the request that had the key.
  */
 export const createScript: DurableScript = {
   repeatable: true,
@@ -65,8 +64,8 @@ return ''`),
 };
 
 /**
- * Keeps a yes to a call of a batch; the first stays.
- * KEYS 1 batch. ARGV 1 field, 2 approval as JSON. Answers 1 when this was the first.
+ * Stores an approval of a call of a batch; the first one counts. KEYS 1 batch. ARGV 1 field, 2 approval as JSON. Returns 1 for
+ * the first approval.
  */
 export const holdScript: DurableScript = {
   repeatable: true,
@@ -75,9 +74,8 @@ return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`),
 };
 
 /**
- * Renews the lease of the batches that the caller owns, and hands it some without an owner.
- * KEYS batches of some partitions. ARGV 1 lease ms, 2 at most that many of each, 3… which of KEYS and id of each one to renew.
- * Answers the ids handed over.
+ * Renews the leases of the caller's batches, and assigns it some without an owner. KEYS batches of some partitions. ARGV 1
+ * lease ms, 2 most orphans of each partition, 3… index in KEYS and id of each batch to renew. Returns the assigned ids.
  */
 export const sweepScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}
@@ -93,8 +91,8 @@ end
 return found`);
 
 /**
- * Stops a batch that has not ended; the first reason stays, but that it was cancelled replaces any other.
- * KEYS 1 batch. ARGV 1 stop as JSON. Answers 1 when this is the reason from now on.
+ * Stops a batch that has not ended; the first reason counts, but `cancelled` replaces any other. KEYS 1 batch. ARGV 1 stop as
+ * JSON. Returns 1 if this reason now counts.
  */
 export const stopScript: DurableScript = {
   repeatable: true,
@@ -107,8 +105,8 @@ return 1`),
 };
 
 /**
- * Between two groups: messages of people stop the batch and come with its result.
- * KEYS 1 batch, 2 steering. ARGV 1 stop as JSON. Answers 1 when there were some.
+ * Stops the batch between two groups if a person has sent messages, which are part of its result. KEYS 1 batch, 2 steering.
+ * ARGV 1 stop as JSON. Returns 1 if there were messages.
  */
 export const steerScript = new LuaScript(`#!lua flags=allow-oom
 ${TAKE_STEERING}
@@ -118,9 +116,9 @@ redis.call('HSETNX', KEYS[1], 'stop', ARGV[1])
 return 1`);
 
 /**
- * Ends a batch, with the messages that came meanwhile and all its calls (what was noted of them before may be lost), and
- * notifies all subscribers. Repeating it changes nothing.
- * KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
+ * Ends a batch with the messages of the meantime and all its calls (ids saved before may be lost), and notifies all
+ * subscribers. Idempotent. KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2
+ * channel, 3 TTL of the batch in s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}${TAKE_STEERING}${TENANT_BATCHES}
@@ -137,7 +135,7 @@ redis.call('EXPIRE', KEYS[4], ARGV[3])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
 return 1`);
 
-/** Bytes of the messages that wait and of the last ones. Read from the lists where a release stored them that does not count. */
+/** Bytes of the waiting messages and of the last ones. Counts the lists of an earlier release, which stored no sizes. */
 const STEERING_BYTES = `
 local function sizes(steering, steered, bytes)
   local counted = redis.call('HMGET', bytes, 'waiting', 'last')
@@ -153,17 +151,17 @@ local function sizes(steering, steered, bytes)
 end
 `;
 
-/** KEYS 1 steering, 2 steered, 3 bytes of both. Answers the bytes that Redis keeps of the messages to a session. */
+/** Bytes in Redis of the messages to a session. KEYS 1 steering, 2 steered, 3 bytes of both. */
 export const steeringBytesScript = new LuaScript(`#!lua flags=allow-oom
 ${STEERING_BYTES}
 local waiting, last = sizes(KEYS[1], KEYS[2], KEYS[3])
 return waiting + last`);
 
 /**
- * Queues a message of a person.
- * KEYS 1 steering, 2 steered, 3 bytes of both. ARGV 1 message as JSON, 2 at most that many wait and are kept, 3 how long they are kept, s.
- * Answers how many wait, 0 when it is full, and the bytes of all.
- * Repeating it with the newest message changes nothing; after another one, or when a batch took it, it would be queued twice.
+ * Queues a message of a person. KEYS 1 steering, 2 steered, 3 bytes of both. ARGV 1 message as JSON, 2 most messages that wait
+ * and that are stored, 3 TTL in s. Returns the number of waiting messages, 0 if the queue is full, and the bytes of all.
+ * Repeating the newest message changes nothing; after another message, or once a batch has taken it, a repetition would queue
+ * it twice.
  */
 export const queueSteeringScript: DurableScript = {
   repeatable: false,

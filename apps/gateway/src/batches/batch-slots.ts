@@ -14,13 +14,13 @@ interface Slot {
 
 type HeldApprovals = ReadonlyMap<string, DeferredApproval>;
 
-/** Where the calls of one batch are, as far as this process knows. The facts of the decider, a slot for each call. */
+/** States of the calls of one batch, as far as this process knows them: the decider's facts, one slot per call. */
 export class BatchSlots {
   readonly all: readonly Slot[];
   private readonly indexes = new Map<string, number>();
   /** Calls whose state is unknown or outdated. */
   private readonly stale = new Set<number>();
-  /** Calls whose ids the batch's record does not have yet. */
+  /** Calls whose ids are not yet in the batch's record. */
   private readonly unsaved = new Map<number, string>();
   private readonly keepsQuestions: boolean;
   private readonly batchId: string;
@@ -39,14 +39,14 @@ export class BatchSlots {
     this.unsaved.clear();
   }
 
-  /** @throws RangeError for a place that the batch does not have */
+  /** @throws RangeError for an index outside the batch */
   at(index: number): Slot {
     const slot = this.all[index];
     if (slot === undefined) throw new RangeError(`The batch ${this.batchId} has no call ${index}`);
     return slot;
   }
 
-  /** The place of a call that has not ended; undefined for a call that is not, or no longer, of this batch. */
+  /** Index of a call that has not ended; undefined for a call that is not, or no longer, of this batch. */
   openIndexOf(callId: string): number | undefined {
     const index = this.indexes.get(callId);
     if (index === undefined) return undefined;
@@ -83,7 +83,7 @@ export class BatchSlots {
     this.stale.add(index);
   }
 
-  /** Calls that wait for a person, or for the batch after a person allowed them. */
+  /** Calls that wait for a person, or for the batch after their approval. */
   questions(): string[] {
     return this.all.flatMap(({ state, callId }) => (callId !== undefined && (state === 'asking' || state === 'approved') ? [callId] : []));
   }
@@ -105,7 +105,7 @@ export class BatchSlots {
   }
 
   /**
-   * Takes over what the log says of a call; without a snapshot the log was rolled back past its submission, and it is
+   * Applies the log's state of a call. Without a snapshot the log was rolled back past its submission, and the call is
    * submitted again. Returns the call whose watch is no longer needed.
    */
   update(
@@ -114,7 +114,7 @@ export class BatchSlots {
     held: HeldApprovals,
   ): string | undefined {
     const slot = this.at(index);
-    // Its End may have been seen while its state was on the way.
+    // Ignores an outdated state: the End may have been seen during the read.
     if (slot.state === 'ended') return undefined;
     this.stale.delete(index);
     if (snapshot === undefined) {

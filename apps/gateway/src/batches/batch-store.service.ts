@@ -17,14 +17,14 @@ import {
   sweepScript,
 } from './batch-scripts.js';
 
-/** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
+/** Lifetime of an ended batch and of a message without a batch, the same as for large values of calls. */
 export const KEPT_SECONDS = 7 * 24 * 3600;
-/** How long an Idempotency-Key is remembered: as for calls. */
+/** Lifetime of an Idempotency-Key, the same as for calls. */
 const IDEMPOTENCY_SECONDS = 24 * 3600;
-/** How long a gateway looks after a batch without saying so again. */
+/** Lease of a gateway on a batch. */
 export const LEASE_MS = 6_000;
 
-/** Bytes of each batch besides its texts. */
+/** Bytes of a batch besides its texts. */
 const ENTRY_BYTES = 1_024;
 const RETRY_MS = 5_000;
 
@@ -34,8 +34,8 @@ export interface BatchIdempotency {
 }
 
 /**
- * Batches and messages of people in Redis. Every method fails at once while Redis is out of reach, and may be repeated. What
- * is acknowledged to a client (`create`, `stop`, `hold`, `queueSteering`) waits for replicas where DURABILITY says so.
+ * Batches and messages of people in Redis. Every method fails at once while Redis is unreachable, and may be repeated. Writes
+ * that are acknowledged to a client (`create`, `stop`, `hold`, `queueSteering`) wait for replicas if DURABILITY requires it.
  */
 @Injectable()
 export class BatchStore {
@@ -46,8 +46,8 @@ export class BatchStore {
   ) {}
 
   /**
-   * Durable when it resolves; looked after by the caller for a lease. Undefined, or the batch that had the idempotency key before.
-   * @throws ProblemError `quota_exceeded` when the open batches of the tenant have too many bytes
+   * Creates a batch with a lease of the caller; durable on return. Undefined, or the earlier batch of the idempotency key.
+   * @throws ProblemError `quota_exceeded` if the open batches of the tenant have too many bytes
    */
   async create(
     doc: BatchDefinition,
@@ -68,18 +68,18 @@ export class BatchStore {
     return { id, same: sha256 === idempotency?.requestSha256 };
   }
 
-  /** Undefined when there is no such batch, or none any more. */
+  /** Undefined if the batch does not exist, or no longer. */
   async load(id: string): Promise<BatchRecord | undefined> {
     return recordOf(await this.redis.hgetall(keys.batch(id)));
   }
 
-  /** True also when it is not kept any more. */
+  /** True also for a batch that is no longer stored. */
   async hasEnded(id: string): Promise<boolean> {
     const [at, ended] = await this.redis.hmget(keys.batch(id), 'at', 'ended');
     return at === null || ended !== null;
   }
 
-  /** Without the large parts. `askedFor` are the calls about which a person may have said yes. */
+  /** Progress without the large parts. `askedFor`: calls whose approval may be deferred. */
   async progress(id: string, askedFor: readonly string[]): Promise<BatchProgress> {
     const names = ['stop', 'ended', ...askedFor.map(fieldOf.held)];
     const values = await this.redis.hmget(keys.batch(id), ...names);
@@ -91,7 +91,7 @@ export class BatchStore {
     await this.redis.hset(keys.batch(id), Object.fromEntries(callIds.map(([index, callId]) => [fieldOf.call(index), callId])));
   }
 
-  /** True when this stopped the batch. Notifies also when it was written and not replicated. */
+  /** True if this reason counts from now on. Notifies also if the write was not replicated. */
   async stop(id: string, stop: BatchStop): Promise<boolean> {
     try {
       return (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
@@ -100,17 +100,17 @@ export class BatchStore {
     }
   }
 
-  /** What was written to the batch before is durable when it resolves. */
+  /** Resolves once earlier writes to the batch are durable. */
   confirm(id: string): Promise<void> {
     return this.durable.confirm(keys.batch(id));
   }
 
-  /** Hands the messages that wait to the batch, which they stop. False when there are none. */
+  /** Moves the waiting messages to the batch, which they stop. False if there are none. */
   async steer(doc: BatchDefinition, stop: BatchStop): Promise<boolean> {
     return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;
   }
 
-  /** `callIds`: of all its calls. */
+  /** `callIds`: ids of all its calls. */
   async finish(doc: BatchDefinition, callIds: readonly (readonly [number, string])[]): Promise<void> {
     const partition = partitionOf(doc.id);
     const open = keys.tenantBatches(partition, doc.principal.tenantId);
@@ -123,7 +123,7 @@ export class BatchStore {
     ]);
   }
 
-  /** Forgets the oldest batches of the partition that ended before this Redis time, at most `limit` of them. */
+  /** Deletes the oldest batches of the partition that ended before this Redis time, at most `limit`. */
   async forgetEnded(partition: string, beforeMs: number, limit: number): Promise<void> {
     const ids = await this.redis.zrange(keys.endedBatches(partition), '-inf', `(${beforeMs}`, 'BYSCORE', 'LIMIT', 0, limit);
     if (ids.length === 0) return;
@@ -131,7 +131,7 @@ export class BatchStore {
     await this.redis.zrem(keys.endedBatches(partition), ...ids);
   }
 
-  /** False when the call was approved before. */
+  /** False if the call was approved before. */
   async saveDeferredApproval(id: string, callId: string, approval: DeferredApproval): Promise<boolean> {
     try {
       return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
@@ -140,14 +140,14 @@ export class BatchStore {
     }
   }
 
-  /** All partitions, in groups of which one script may touch the keys. */
+  /** All partitions, in groups whose keys one script may touch. */
   groups(): readonly (readonly string[])[] {
     return partitionGroups(this.redis, partitionNames(this.config.partitions));
   }
 
   /**
-   * Renews the leases of `owned`, all of these partitions, which are a group. Returns at most `limit` orphaned batches of each, which
-   * the caller owns now.
+   * Renews the leases of `owned`, which are of these partitions, all in one group. Returns at most `limit` orphaned batches of
+   * each partition, now owned by the caller.
    */
   async renewAndClaimOrphans(partitions: readonly string[], owned: readonly string[], limit: number): Promise<string[]> {
     const sets = partitions.map((partition) => keys.batches(partition));
@@ -156,17 +156,17 @@ export class BatchStore {
     return Array.isArray(found) ? found.map(String) : [];
   }
 
-  /** True when the caller is the only one to look for orphans for `forMs`. */
+  /** True if the caller alone looks for orphans for `forMs` milliseconds. */
   async tryAcquireSweep(forMs: number): Promise<boolean> {
     return (await this.redis.set(keys.batchSweeper(), this.config.name, 'PX', forMs, 'NX')) === 'OK';
   }
 
-  /** Gives up a batch; the next sweep of any gateway takes it. */
+  /** Releases a batch, which the next sweep of any gateway adopts. */
   async release(id: string): Promise<void> {
     await this.redis.zadd(keys.batches(partitionOf(id)), 'XX', '0', id);
   }
 
-  /** The batches of a session that have not ended. */
+  /** Batches of a session that have not ended. */
   async runningOf(tenantId: string, sessionId: string): Promise<string[]> {
     const ids = await this.redis.zrange(keys.batches(this.partitionOf(tenantId, sessionId)), '0', '-1');
     const docs = await Promise.all(ids.map((id) => this.redis.hget(keys.batch(id), 'doc')));
@@ -176,7 +176,7 @@ export class BatchStore {
     });
   }
 
-  /** `waiting`: how many wait now; 0 when there is no room. `bytes`: as `steeringBytes`. */
+  /** `waiting`: number of waiting messages; 0 if there is no room. `bytes`: as `steeringBytes`. */
   async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<{ waiting: number; bytes: number }> {
     const args = [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS];
     const answer = await this.durable.run(queueSteeringScript, this.steeringKeys(tenantId, sessionId), args);
@@ -184,7 +184,7 @@ export class BatchStore {
     return { waiting: waiting ?? 0, bytes: bytes ?? 0 };
   }
 
-  /** The last messages of people to a session, oldest first. */
+  /** Last messages of people to a session, oldest first. */
   async steeringOfSession(tenantId: string, sessionId: string): Promise<SessionMessage[]> {
     const [waitingKey, lastKey] = this.steeringKeys(tenantId, sessionId);
     const [waiting, all] = await Promise.all([this.redis.lrange(waitingKey, '0', '-1'), this.redis.lrange(lastKey, '0', '-1')]);
@@ -192,12 +192,12 @@ export class BatchStore {
     return all.map((text) => ({ ...SteeringMessage.parse(JSON.parse(text)), taken: !untaken.has(text) }));
   }
 
-  /** Bytes that Redis keeps of the messages to a session: of those that wait and of the last ones. */
+  /** Bytes in Redis of the messages to a session: of the waiting and of the last ones. */
   async steeringBytes(tenantId: string, sessionId: string): Promise<number> {
     return Number(await steeringBytesScript.run(this.redis, this.steeringKeys(tenantId, sessionId), []));
   }
 
-  /** Forgets what people said to a session. Messages that wait are kept for its next batch. */
+  /** Deletes the last messages of a session. Waiting messages remain for its next batch. */
   async forgetSteering(tenantId: string, sessionId: string): Promise<void> {
     await this.redis.del(keys.steered(this.partitionOf(tenantId, sessionId), tenantId, sessionId));
   }
@@ -216,7 +216,7 @@ export class BatchStore {
     return partitionOfRoot(tenantId, sessionId, this.config.partitions);
   }
 
-  /** The empty session means none; no message can be queued for it. */
+  /** Steering key of the batch's session. Without a session the key has an empty session id, for which no message can be queued. */
   private steeringOf({ id, principal, sessionId = '' }: BatchDefinition): string {
     return keys.steering(partitionOf(id), principal.tenantId, sessionId);
   }

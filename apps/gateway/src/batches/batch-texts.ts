@@ -1,11 +1,11 @@
 import type { BatchStop } from '#contracts';
 import type { BatchSlot } from './batch.decider.js';
 
-/** `detail` of a batch that was aborted because arguments were no JSON; other aborts say less to the model. */
+/** `detail` of a batch that was aborted because of malformed JSON in arguments; the texts of other aborts are shorter. */
 export const INVALID_JSON = 'a call had invalid JSON';
 export const NOT_ALL_MAY_RUN = 'not every call may run';
 
-/** What a model reads in place of the result of a call that its batch did not run. */
+/** Text for the model in place of the result of a call that its batch did not run. */
 export function skippedText({ reason, detail }: BatchStop, state: BatchSlot['state']): string {
   switch (reason) {
     case 'steered':

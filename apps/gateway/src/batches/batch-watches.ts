@@ -2,10 +2,10 @@ import type { EventHub, StoredEvent } from '#event-log';
 import { watchedCall } from '../calls/read/watched-call.js';
 import type { CallForResult } from './batch-reader.service.js';
 
-/** Text of events whose calls all batches of a process keep for their answers; calls beyond it are read from the log again. */
+/** Most characters of events that all batches of a process cache for their answers; calls beyond it are read from the log again. */
 const KEPT_CHARS = 64 * 1024 * 1024;
 
-/** What is left of the text that batches may keep. */
+/** Remaining characters of that cache. */
 export class KeptText {
   constructor(private left = KEPT_CHARS) {}
 
@@ -20,29 +20,29 @@ export class KeptText {
   }
 }
 
-/** What a watch saw of a call: undefined when only the store knows how the call is. */
+/** Result of a watch; undefined if the call has to be read from the store. */
 export type WatchedEnd = { readonly notStarted: boolean } | undefined;
 
-/** Watches the calls of one batch for their Ends, and keeps what it saw while a client waits for the answer. */
+/** Watches the calls of one batch for their Ends, and caches their events while a client waits for the answer. */
 export class BatchWatches {
   private readonly open = new Map<string, ReturnType<EventHub['watch']>>();
   private readonly seen = new Map<string, CallForResult>();
   private keptChars = 0;
 
-  /** `kept`: undefined when no client waits. */
+  /** `kept`: undefined if no client waits. */
   constructor(
     private readonly hub: Pick<EventHub, 'watch'>,
     private kept: KeptText | undefined,
     private readonly over: (callId: string, end: WatchedEnd) => void,
   ) {}
 
-  /** Registered when this returns: an End after it is not missed. A call has one watch. */
+  /** Starts a watch, one per call. No End after the return is missed. */
   add(callId: string): void {
     if (this.open.has(callId)) return;
     const watch = this.hub.watch(callId);
     this.open.set(callId, watch);
     void watch.ended.then((events) => {
-      // It was given up, and perhaps replaced.
+      // Ignores a watch that was cancelled or replaced.
       if (this.open.get(callId) !== watch) return;
       this.open.delete(callId);
       this.keep(callId, events);
@@ -64,19 +64,22 @@ export class BatchWatches {
     for (const callId of this.open.keys()) this.remove(callId);
   }
 
-  /** The ended call; undefined when it has to be read. */
+  /** Ended call; undefined if it has to be read. */
   callOf(callId: string): CallForResult | undefined {
     return this.seen.get(callId);
   }
 
-  /** The answer was given: nothing is kept any more. */
+  /** Frees the cache after the answer. */
   forget(): void {
     this.kept?.giveBack(this.keptChars);
     this.kept = undefined;
     this.seen.clear();
   }
 
-  /** What happened between these two is not in the answer of a batch. Built now: all at the end would make the client wait for it. */
+  /**
+   * Caches the first event and the End, all that the answer needs. Builds the call at once: building all at the end would delay
+   * the client.
+   */
   private keep(callId: string, events: readonly StoredEvent[] = []): void {
     const needed = events.filter(({ type }) => type === 'call.submitted' || type === 'call.end');
     const chars = needed.reduce((sum, { size }) => sum + size, 0);
@@ -87,7 +90,7 @@ export class BatchWatches {
   }
 }
 
-/** Only a watch that began before the call tells whether it ran. */
+/** Only a watch that began before the call shows whether it ran. */
 function endOf(events: readonly StoredEvent[] | undefined): WatchedEnd {
   if (events?.[0]?.type !== 'call.submitted') return undefined;
   return { notStarted: !events.some(({ type }) => type === 'call.start') };

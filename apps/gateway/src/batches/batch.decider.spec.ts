@@ -15,14 +15,14 @@ const calls = fc.array(fc.record({ readOnly: fc.boolean(), verdict: verdicts, de
 type Call = { readOnly: boolean; verdict: Verdict; denied: boolean };
 
 interface Played {
-  /** What ran, as `+index` for a start and `-index` for an end, in order. */
+  /** Order of starts (`+index`) and ends (`-index`). */
   readonly trace: readonly string[];
   readonly skipped: ReadonlySet<number>;
   readonly looks: readonly number[];
   readonly finished: boolean;
 }
 
-/** Plays a batch to its end: takes every step the decider gives, and lets the world do one thing of its choice whenever there is nothing to do. */
+/** Plays a batch to its end: takes every step of the decider, and lets one chosen thing happen whenever the decider waits. */
 function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFailure, choose: () => number, steeredBefore?: number): Played {
   const slots = given.map(({ readOnly, verdict }): { -readonly [K in keyof BatchSlot]: BatchSlot[K] } => ({
     readOnly,
@@ -73,7 +73,7 @@ function play(given: readonly Call[], strategy: BatchStrategy, onFailure: OnFail
   return { trace, skipped, looks, finished: false };
 }
 
-/** The calls that ran at the same moment, for every moment. */
+/** Calls that ran concurrently, for every moment. */
 function overlaps(trace: readonly string[]): number[][] {
   const running = new Set<number>();
   return trace.map((mark) => {

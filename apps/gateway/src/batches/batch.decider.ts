@@ -2,23 +2,23 @@ import type { BatchStop, BatchStrategy, OnFailure } from '#contracts';
 import { groupsOf } from '../calls/strategy-groups.decider.js';
 
 /**
- * Where a call of the batch is.
+ * State of a call of the batch.
  * - `pending`: not submitted;
  * - `asking`: waits for a person, and the batch (abort) waits with it;
- * - `approved`: a person said yes, the batch has not released it yet;
- * - `open`: submitted, goes on by itself; `stopping`: the same, and was asked to stop;
+ * - `approved`: allowed by a person, not yet released by the batch;
+ * - `open`: submitted; `stopping`: the same, with a cancel request;
  * - `ended`.
  */
 export type SlotState = 'pending' | 'asking' | 'approved' | 'open' | 'stopping' | 'ended';
 
-/** What judging the call said before the batch existed; `malformed` is a refusal because its arguments are no JSON. */
+/** Evaluation of the call before the batch existed; `malformed`: rejected because its arguments are not JSON. */
 export type Verdict = 'allow' | 'ask' | 'refused' | 'malformed';
 
 export interface BatchSlot {
   readonly readOnly: boolean;
   readonly verdict: Verdict;
   readonly state: SlotState;
-  /** Ended without a Start: refused, denied, expired, cancelled in the queue. */
+  /** Ended without a Start: rejected, denied, expired, cancelled in the queue. */
   readonly notStarted: boolean;
 }
 
@@ -27,19 +27,19 @@ export interface BatchFacts {
   readonly onFailure: OnFailure;
   readonly slots: readonly BatchSlot[];
   readonly stop?: BatchStop['reason'] | undefined;
-  /** The last group before which steering was looked at; Infinity where steering is off. */
+  /** Last group before which steering was checked; Infinity if steering is off. */
   readonly steeringCheckedUpTo: number;
 }
 
-/** What to do now. After doing it, ask again. */
+/** Next action. The decider is called again after it. */
 export type BatchStep =
-  /** Submit these, or release them when a person has approved them already. */
+  /** Submit these calls, or release those that a person has already approved. */
   | { readonly kind: 'submit'; readonly indexes: readonly number[] }
-  /** Stop the batch: no call of it starts any more. */
+  /** Stop the batch: none of its calls starts any more. */
   | { readonly kind: 'abort'; readonly malformed: boolean }
-  /** End these, which have not started, without running them. */
+  /** End these calls, which have not started, without running them. */
   | { readonly kind: 'skip'; readonly indexes: readonly number[] }
-  /** Tell these, which may be running, to stop. */
+  /** Cancel these calls, which may be running. */
   | { readonly kind: 'cancel'; readonly indexes: readonly number[] }
   /** Check for steering messages before this group starts. */
   | { readonly kind: 'checkSteering'; readonly group: number }
@@ -49,11 +49,11 @@ export type BatchStep =
 const WAIT: BatchStep = { kind: 'wait' };
 
 /**
- * The next step of a batch from where its calls are. Pure, and total over every state: a process that loads the facts again,
- * after whatever was lost, goes on from there.
+ * Next step of a batch, from the states of its calls. Pure, and total over every state, so that a process can continue after
+ * any loss by loading the facts again.
  *
- * Steps, the first that has something to do: all ended → finish; stopped → stop the rest; abort → every call may run and
- * every question is answered; between groups → look at steering; submit what the group may start.
+ * Steps, the first applicable one: all ended → finish; stopped → stop the rest; abort → every call may run and every approval
+ * is decided; between groups → check steering; submit the calls that the group may start.
  */
 export function nextStep(facts: BatchFacts): BatchStep {
   const { slots, stop, onFailure } = facts;
@@ -75,7 +75,7 @@ function nextOfGroup({ strategy, slots, steeringCheckedUpTo }: BatchFacts): Batc
   return indexes.length === 0 ? WAIT : { kind: 'submit', indexes };
 }
 
-/** All that wait; of those with side effects only the first, when they shall not overlap and none is under way. */
+/** All waiting calls; of those with side effects only the first, if they must not overlap and none is in progress. */
 function startable(group: readonly number[], slots: readonly BatchSlot[], strategy: BatchStrategy): number[] {
   const waiting = group.filter((index) => isWaiting(slots[index]));
   if (strategy.type !== 'parallel' || !strategy.serializeSideEffects) return waiting;
@@ -84,7 +84,7 @@ function startable(group: readonly number[], slots: readonly BatchSlot[], strate
   return waiting.filter((index) => slots[index]?.readOnly === true || index === next);
 }
 
-/** Abort: what has to be so before a call starts. Undefined when it is. */
+/** Step before any call may start under `abort`. Undefined if all calls may start. */
 function beforeRunning(slots: readonly BatchSlot[]): BatchStep | undefined {
   const culprits = slots.filter(({ verdict, notStarted }) => verdict === 'refused' || verdict === 'malformed' || notStarted);
   if (culprits.length > 0) return { kind: 'abort', malformed: culprits.some(({ verdict }) => verdict === 'malformed') };

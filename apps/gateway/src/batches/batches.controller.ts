@@ -25,7 +25,7 @@ import { ZodPipe } from '../platform/http/zod.pipe.js';
 import { SubmitBatchRequest } from './submit-batch-request.js';
 import { submitOptions, type SubmitHeaders } from '../calls/submit-headers.js';
 
-/** The calls of one model turn, and a person's word in between. */
+/** Calls of one model turn, and messages of people between them. */
 @Controller()
 export class BatchesController {
   constructor(

@@ -8,9 +8,9 @@ import { BatchStore } from './batch-store.service.js';
 const AT_ONCE = 100;
 
 /**
- * Stops one batch, with or without a session. First the batch, so that it starts nothing more and gives up hooks that are
- * being asked, then each of its calls that has not ended; the gateway that brings the batch forward stops what it started
- * in between. Safe to repeat: a batch that has ended is answered as it is.
+ * Stops one batch, with or without a session: first the batch, so that it starts nothing more and aborts its running hooks,
+ * then each of its calls that has not ended. The gateway that executes the batch stops the calls that it started meanwhile.
+ * Safe to repeat: an ended batch is returned as it is.
  */
 @Injectable()
 export class CancelBatchService {
@@ -21,7 +21,7 @@ export class CancelBatchService {
     private readonly safety: RedactionConfigService,
   ) {}
 
-  /** The batch as it is then: calls that run are on their way to their end. Throws `resource_not_found` for a batch of another tenant. */
+  /** Returns the batch after the cancel, whose running calls end soon. Throws `resource_not_found` for a batch of another tenant. */
   async cancel(principal: Principal, batchId: string, request: CancelBody): Promise<Batch> {
     const { status } = await this.reader.read(principal, batchId);
     if (status === 'running') {
@@ -38,7 +38,7 @@ export class CancelBatchService {
   }
 }
 
-/** A call that was lost with a rollback of the log is not submitted again. */
+/** Ignores a call lost in a rollback of the log, which is not submitted again. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof ProblemError) || error.code !== 'resource_not_found') throw error;
 }

@@ -10,13 +10,12 @@ import { SessionCancelChannel } from '../sessions/session-cancel-channel.service
 const AT_ONCE = 100;
 
 /**
- * Stops everything in a session. First the batches, so that they start nothing more, then the calls whose hooks are being
- * asked, then every call that has not ended, then the sessions that it began; what a batch started in between it stops by
- * itself. Safe to repeat.
+ * Stops everything in a session: first the batches, so that they start nothing more, then calls in their hooks, then every call
+ * that has not ended, then the sessions that it began. Batches stop the calls that they started meanwhile. Safe to repeat.
  */
 @Injectable()
 export class CancelSessionService {
-  /** Called when the calls of a session are cancelled, and awaited. */
+  /** Called and awaited when the calls of a session are cancelled. */
   readonly onCancel = new Set<(principal: Principal, sessionId: string, request: CancelBody) => Promise<unknown>>();
 
   constructor(

@@ -4,8 +4,8 @@ import { ApprovalDeferrals, type ApprovalDeferral, type DeferredApproval } from 
 import { BatchStore } from './batch-store.service.js';
 
 /**
- * In a batch with `onFailure: abort` an approval is kept until every pending approval of the batch is decided: only then
- * it is written to the log and the call runs. A denial does not wait; it ends its call, and with it the batch.
+ * Defers approvals in a batch with `onFailure: abort` until every pending approval of the batch is decided; then they are
+ * written to the log and the calls run. A denial is not deferred; it ends its call, and with it the batch.
  */
 @Injectable()
 export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
@@ -18,7 +18,10 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
     this.deferrals.register(this);
   }
 
-  /** True when the call belongs to such a batch that has not ended. @throws ProblemError `conflict` when it was approved before */
+  /**
+   * True if the call belongs to such a batch that has not ended.
+   * @throws ProblemError `conflict` if it was approved before
+   */
   async mustDefer({ id, batchId }: Pick<Call, 'id' | 'batchId'>): Promise<boolean> {
     if (batchId === undefined) return false;
     const batch = await this.store.load(batchId);
@@ -27,7 +30,10 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
     return true;
   }
 
-  /** Keeps the approval; the call goes on waiting. @throws ProblemError `conflict` when it was approved before */
+  /**
+   * Stores the approval; the call continues to wait.
+   * @throws ProblemError `conflict` if it was approved before
+   */
   async defer({ id, batchId }: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void> {
     if (batchId !== undefined && (await this.store.saveDeferredApproval(batchId, id, approval))) return;
     throw approvedBefore(id);

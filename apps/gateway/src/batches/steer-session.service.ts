@@ -11,7 +11,10 @@ import { BatchStore, KEPT_SECONDS } from './batch-store.service.js';
 
 const KEPT_MS = KEPT_SECONDS * 1_000;
 
-/** Queues what a person says to a session, without its secrets and hidden characters. The next batch of the session that looks takes it, once and in order. */
+/**
+ * Queues a person's message to a session, without its secrets and hidden characters. The next batch of the session takes all
+ * messages, once and in order.
+ */
 @Injectable()
 export class SteerSessionService {
   constructor(
@@ -28,15 +31,14 @@ export class SteerSessionService {
     });
   }
 
-  /** What people said to the session, oldest first. */
+  /** Messages of people to the session, oldest first. */
   async list({ tenantId }: Principal, sessionId: string): Promise<SessionMessages> {
     return { messages: await this.store.steeringOfSession(tenantId, sessionId) };
   }
 
   /**
-   * Rejects with `conflict` when too many messages wait: no agent takes them; with `quota_exceeded` when the sessions of the
-   * tenant have too much. `of` names a message of an agent: with the same
-   * id it is queued once.
+   * Rejects with `conflict` if too many messages wait, since no batch takes them; with `quota_exceeded` if the tenant's
+   * sessions have too many bytes. `of`: sender of an agent's message; the same id is queued once.
    */
   async steer(
     principal: Principal,
@@ -53,7 +55,7 @@ export class SteerSessionService {
     this.memory.check('normal');
     await this.count(principal.tenantId, sessionId, message);
     const { waiting, bytes } = await this.store.queueSteering(principal.tenantId, sessionId, message);
-    // Again: other messages may have come meanwhile, the oldest left, and a message that found no room is not kept.
+    // Counts again: other messages may have come meanwhile, the oldest been dropped, and a message without room is not stored.
     await this.room.count(principal.tenantId, sessionId, 'messages', { bytes, lifeMs: KEPT_MS, always: true });
     if (waiting <= 0) {
       throw new ProblemError(
@@ -65,7 +67,7 @@ export class SteerSessionService {
     return { message, waiting };
   }
 
-  /** Counts what Redis keeps of the messages, and a further one if it fits: it is among those that wait, and among the last ones. */
+  /** Counts the stored messages, and a further one if it fits, which is stored twice: as waiting and as last message. */
   private async count(tenantId: string, sessionId: string, further?: SteeringMessage): Promise<void> {
     const more = further === undefined ? 0 : 2 * Buffer.byteLength(JSON.stringify(further));
     const bytes = more + (await this.store.steeringBytes(tenantId, sessionId));

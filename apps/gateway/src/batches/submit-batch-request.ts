@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BATCH_LIMITS, BatchCallBody, SubmitBatchBody } from '#contracts';
 import { SubmitCallRequest } from '../calls/submit-call-request.js';
 
-/** SubmitBatchBody for a body that was parsed from JSON; as with single calls, arguments are not walked again. */
+/** SubmitBatchBody for a body parsed from JSON; as for single calls, arguments are not walked again. */
 export const SubmitBatchRequest = z.strictObject({
   ...SubmitBatchBody.shape,
   calls: z

@@ -23,11 +23,11 @@ import { BatchStore, type BatchIdempotency } from './batch-store.service.js';
 export interface SubmitBatchOptions {
   readonly idempotencyKey?: string | undefined;
   readonly traceparent?: string | undefined;
-  /** Answer when the batch has ended, at most that long. */
+  /** Longest wait for the end of the batch before the response, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
-/** Accepts the calls of one turn of a model. */
+/** Accepts the calls of one model turn. */
 @Injectable()
 export class SubmitBatchService {
   constructor(
@@ -43,13 +43,15 @@ export class SubmitBatchService {
   ) {}
 
   /**
-   * 1. refuse it when Redis has no room: later, its calls wait until there is
-   * 2. abort: evaluate every call and run its hooks, since one that may not run keeps all others from running
-   * 3. keep the batch: durable from here on, whatever happens to this process
-   * 4. execute it; not awaited, and another gateway continues if this process ends
-   * 5. answer, at once or when it has ended
+   * Steps:
    *
-   * A call that is rejected is a result of the batch, not an error of the request.
+   * 1. reject the batch if Redis has no room: later, its calls wait until there is
+   * 2. abort: evaluate every call and run its hooks, since one rejected call blocks all others
+   * 3. store the batch: durable from here on, whatever happens to this process
+   * 4. execute the batch; not awaited, and another gateway continues if this process ends
+   * 5. respond, at once or at the end of the batch
+   *
+   * A rejected call is a result of the batch, not an error of the request.
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId } = body;
@@ -58,7 +60,7 @@ export class SubmitBatchService {
     const userId = userOf(principal, body.userId, session.userId);
     const own = session.dialect ?? principal.dialect ?? 'core';
     const { policy } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId));
-    // What a call says does not change when its session does.
+    // Fixes the dialect of each call, which a later change of the session must not alter.
     const calls = own === 'core' ? body.calls : body.calls.map((call) => ({ ...call, dialect: call.dialect ?? own }));
     const execution = executionIn(commonDialect(calls), policy.execution);
     const { onFailure = execution.onFailure, strategy = session.strategy ?? execution.strategy } = body;
@@ -108,13 +110,13 @@ export class SubmitBatchService {
   }
 }
 
-/** The dialect of all calls of the batch; `core` where they differ. */
+/** Dialect of all calls of the batch; `core` if they differ. */
 function commonDialect(calls: SubmitBatchBody['calls']): Dialect {
   const [first = 'core', ...others] = new Set(calls.map(({ dialect }) => dialect));
   return others.length === 0 ? first : 'core';
 }
 
-/** The scope of a key is (tenant, session or none); `bk:` keeps it from those of calls. */
+/** Identity of the idempotency key in its tenant and session; `bk:` separates it from those of calls. */
 function idempotencyOf(principal: Principal, body: SubmitBatchBody, key: string | undefined): BatchIdempotency | undefined {
   return key === undefined
     ? undefined
@@ -124,7 +126,7 @@ function idempotencyOf(principal: Principal, body: SubmitBatchBody, key: string 
       };
 }
 
-/** Arguments that no tool could read, whichever it is. */
+/** True for arguments that are not JSON. */
 function isMalformed(args: unknown): boolean {
   if (typeof args !== 'string' || args.trim() === '') return false;
   try {
@@ -135,7 +137,7 @@ function isMalformed(args: unknown): boolean {
   }
 }
 
-/** A batch that was accepted goes on after the end of its token: tokens end sooner than the approvals that a batch waits for. */
+/** Principal without expiry of its token: an accepted batch continues, since its approvals may outlast the token. */
 function withoutTokenEnd(principal: Principal): Principal {
   if (issuerOfKeyId(principal.keyId) === undefined) return principal;
   const { expiresAt: _, ...kept } = principal;
