@@ -7,7 +7,7 @@ import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parse, parseCallId } from '../platform/http/parse.js';
 
-/** Events over HTTP: those of one call as JSON or live, and everything the key may see live. */
+/** Events over HTTP: of one call as JSON or as a stream, and all events visible to the key as a stream. */
 @Controller()
 export class EventsController {
   constructor(
@@ -15,7 +15,7 @@ export class EventsController {
     private readonly stream: EventStream,
   ) {}
 
-  /** The stored texts are joined as they are; nothing is parsed on the way. */
+  /** Joins the stored texts without parsing them. */
   @Endpoint(ROUTES.getCallEvents)
   async ofCall(
     @CurrentPrincipal() caller: Principal,
@@ -28,7 +28,7 @@ export class EventsController {
     if (wantsStream(request)) {
       const head = await this.reader.head(caller, callId);
       const lastEventId = lastEventIdOf(request);
-      // The one answer after which an EventSource does not come back.
+      // 204 is the only response after which an EventSource does not reconnect.
       if (this.stream.isOver(head, lastEventId)) return void reply.status(204).send();
       return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId, request, reply, endAfterCall: true });
     }
@@ -37,7 +37,7 @@ export class EventsController {
     reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]${next}}`);
   }
 
-  /** `types` may be given several times, or with commas. */
+  /** `types` may be repeated or separated by commas. */
   @Endpoint(ROUTES.streamEvents)
   async all(
     @CurrentPrincipal() caller: Principal,
@@ -49,7 +49,7 @@ export class EventsController {
     this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
   }
 
-  /** Sockets are taken before they get here. What does get here asked for none, or a proxy did not pass that on. */
+  /** Handles requests without an upgrade: the client did not request one, or a proxy dropped its headers. */
   @Endpoint(ROUTES.openStream)
   notASocket(@Res({ passthrough: true }) reply: FastifyReply): never {
     reply.header('Upgrade', 'websocket');

@@ -1,16 +1,16 @@
 import type { Gap } from '#contracts';
 import { EventBatch, type StoredEvent } from '#event-log';
 
-/** One subscription on a socket: how its events and gaps look there. */
+/** Encoder of one subscription on a socket, for its events and gaps. */
 export interface SubscriptionSink {
-  /** The frames of a batch, in order. */
+  /** Frames of a batch, in order. */
   events(batch: EventBatch): readonly Buffer[];
   gap(gap: Gap): string;
-  /** The cursor that was sent last; empty before. */
+  /** Last cursor that was sent; empty before the first. */
   sentCursor: string;
 }
 
-/** A frame or batch that waits to be sent. `size`: about its bytes. */
+/** Frame or batch that waits to be sent. `size`: approximate bytes. */
 export type OutboxItem =
   | { readonly kind: 'text'; readonly text: string; readonly size: number }
   | { readonly kind: 'events'; readonly sink: SubscriptionSink; readonly batch: EventBatch; readonly size: number }
@@ -21,8 +21,8 @@ type GapItem = Extract<OutboxItem, { kind: 'gap' }>;
 const GAP_SIZE = 128;
 
 /**
- * Coalesces the Updates and Progress of waiting items into gaps: one for each call and subscription, at the position of
- * the first, which grows with every later one. Everything else stays, in order.
+ * Coalesces the Updates and Progress of waiting items into gaps: one per call and subscription, at the position of the first,
+ * extended by every later one. All other items stay, in order.
  */
 export class UpdateCoalescer {
   private readonly gaps = new Map<SubscriptionSink, Map<string, GapItem>>();
@@ -51,7 +51,7 @@ export class UpdateCoalescer {
     return result;
   }
 
-  /** The new gap; undefined when a waiting gap was extended instead. */
+  /** New gap; undefined if a waiting gap was extended instead. */
   private drop(sink: SubscriptionSink, { callId, seq }: StoredEvent): GapItem | undefined {
     this.coalesced += 1;
     const ofSink = this.gaps.get(sink) ?? new Map<string, GapItem>();
@@ -66,7 +66,7 @@ export class UpdateCoalescer {
     return item;
   }
 
-  /** Called when the gap was sent: the next Update of that call begins a new one. */
+  /** Called when the gap was sent: the next Update of its call begins a new one. */
   sent({ sink, gap }: GapItem): void {
     this.gaps.get(sink)?.delete(gap.callId);
   }
@@ -80,7 +80,7 @@ export function eventsItem(sink: SubscriptionSink, batch: EventBatch): OutboxIte
   return { kind: 'events', sink, batch, size: batch.size };
 }
 
-/** What a slow consumer may miss: it reads the events of a gap from the log. */
+/** True for events that a slow consumer may miss: it reads the events of a gap from the log. */
 function isPartial({ type }: StoredEvent): boolean {
   return type === 'call.update' || type === 'call.progress' || type === 'call.hook' || type === 'call.turn';
 }

@@ -15,7 +15,7 @@ const LIMITS: DeliveryLimits = {
   drainTimeoutMs: 60_000,
 };
 
-/** A connection whose other end reads only on request. */
+/** Connection whose peer reads only on request. */
 class StuckWire implements Connection {
   bufferedBytes = 0;
   readonly sent: string[] = [];
@@ -41,7 +41,7 @@ class StuckWire implements Connection {
   }
 }
 
-/** Shows what reached the reader: sequence numbers, and gaps. */
+/** Records the sequence numbers and gaps that reach the reader. */
 class PlainSink implements SubscriptionSink {
   sentCursor = '';
   events(batch: EventBatch): Buffer[] {

@@ -4,23 +4,23 @@ import { eventsItem, UpdateCoalescer, textItem, type SubscriptionSink, type Outb
 
 /** One client's connection, WebSocket or event stream. */
 export interface Connection {
-  /** Bytes given to the connection that the operating system has not taken yet. */
+  /** Bytes in the connection that the operating system has not accepted yet. */
   readonly bufferedBytes: number;
-  /** Never throws. `flushed` is called when the bytes left this process, or cannot any more. */
+  /** Never throws. `flushed` is called when the bytes have left this process, or no longer can. */
   send(frame: string | Buffer, flushed: () => void): void;
 }
 
 export interface DeliveryLimits {
-  /** The connection is given nothing more while it holds this much. */
+  /** Most bytes in the connection; above it, no more frames are written. */
   readonly connectionBytes: number;
-  /** More than this for longer than `coalesceAfterMs`: Updates and Progress are coalesced into gaps. */
+  /** Waiting bytes above which, for longer than `coalesceAfterMs`, Updates and Progress are coalesced into gaps. */
   readonly waitingBytes: number;
-  /** More than `coalesceAtBytes` is coalesced at once, without this delay. */
+  /** Delay before coalescing; none above `coalesceAtBytes`. */
   readonly coalesceAfterMs: number;
   readonly coalesceAtBytes: number;
-  /** More than this after coalescing: the connection is closed as a slow consumer. */
+  /** Most waiting bytes after coalescing; above it, the connection is closed as a slow consumer. */
   readonly hardBytes: number;
-  /** A client that takes nothing for so long is a slow consumer, too. */
+  /** Time without progress after which a client counts as a slow consumer. */
   readonly drainTimeoutMs: number;
 }
 
@@ -37,9 +37,9 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
 export type SlowConsumer = 'too_much_unsent' | 'no_drain';
 
 /**
- * The frames that one client still has to get, in order. A client that reads slower than events arrive gets them later,
- * then with Updates and Progress coalesced into gaps; at last `onSlowConsumer` is called, once. Lifecycle events are
- * never dropped. Waiting batches are shared between clients, so they cost little memory.
+ * Frames that wait for one client, in order. A client that reads slower than events arrive gets them late, then with Updates
+ * and Progress coalesced into gaps; finally `onSlowConsumer` is called, once. Lifecycle events are never dropped. Clients share
+ * waiting batches, which saves memory.
  */
 export class SocketOutbox {
   private waiting: OutboxItem[] = [];
@@ -56,7 +56,7 @@ export class SocketOutbox {
     private readonly limits: DeliveryLimits = DELIVERY_LIMITS,
   ) {}
 
-  /** Sends a frame that is not an event; it is never dropped. */
+  /** Sends a frame without events, which is never dropped. */
   send(text: string): void {
     this.put(textItem(text));
   }
@@ -72,14 +72,14 @@ export class SocketOutbox {
     return new Promise((resolve) => this.drainWaiters.push(resolve));
   }
 
-  /** Sends a frame ahead of everything that waits, and drops the rest: the connection is closed after it. */
+  /** Sends a frame ahead of all waiting ones, and drops those: the connection is closed after it. */
   sendLast(text: string): void {
     if (this.closed) return;
     this.close();
     this.connection.send(text, () => {});
   }
 
-  /** Drops what waits. Idempotent. */
+  /** Drops all waiting frames. Idempotent. */
   close(): void {
     this.closed = true;
     clearTimeout(this.coalesceTimer);
@@ -135,7 +135,7 @@ export class SocketOutbox {
     this.checkHardLimit();
   }
 
-  /** Called when the connection has taken a frame. */
+  /** Called when the connection has written a frame. */
   private flushed(): void {
     if (this.closed) return;
     this.drainTimeout?.refresh();

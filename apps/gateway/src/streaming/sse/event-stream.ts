@@ -11,11 +11,11 @@ import { SseConnection } from './sse-connection.js';
 export interface StreamEventsRequest {
   readonly principal: Principal;
   readonly filter: EventFilter;
-  /** `Last-Event-ID`: an id this stream gave before. Without one a call starts with its first event, anything wider now. */
+  /** `Last-Event-ID`: id of an earlier stream. Default: the first event of a call; for wider filters, now. */
   readonly lastEventId?: string | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The stream is over after the End of the call that the filter names. */
+  /** True if the stream ends after the End of the filter's call. */
   readonly endAfterCall?: boolean | undefined;
 }
 
@@ -35,18 +35,18 @@ export class EventStream {
     private readonly openSockets: OpenSockets,
   ) {}
 
-  /** Whether a reader of this call's stream that comes back with `lastEventId` has had all of it: the call has ended, and that is its End. */
+  /** True if a client that reconnects with `lastEventId` has read the whole stream: the call has ended, and the id is of its End. */
   isOver(head: CallSnapshot, lastEventId: string | undefined): boolean {
     return head.status === 'ended' && lastEventId !== undefined && lastEventId !== '' && this.hub.isBehind(head, lastEventId);
   }
 
   /**
-   * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`), the key
-   * is lost or may not read any more, or this process drains. Throws a ProblemError for an unreadable `lastEventId`, or
-   * when too many streams are open, the reply being untouched then. The caller has checked that the principal may read the call.
+   * Takes over the reply and writes events until the client disconnects, the call has ended (`endAfterCall`), the key is
+   * revoked or loses `read`, or this process drains. Throws a ProblemError for an unreadable `lastEventId`, or if too many
+   * streams are open; the reply is then untouched. The caller has checked that the principal may read the call.
    *
-   * Steps: the connection, which writes nothing yet → its subscription, which delivers to it from here on → the head →
-   * what ends it.
+   * Steps: create the connection, which writes nothing yet → subscribe, with deliveries to the connection → write the head →
+   * register the reasons to end.
    */
   streamEvents({ principal, filter, lastEventId, request, reply, endAfterCall = false }: StreamEventsRequest): void {
     if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });

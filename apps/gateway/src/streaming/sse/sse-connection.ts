@@ -7,10 +7,10 @@ import { SseSubscription, sseComment, sseResync, sseRetry } from './sse-subscrip
 
 export const RETRY_MS = 2000;
 const HEARTBEAT_MS = 15_000;
-/** How long a client may take to read what was under way when the stream ended. */
+/** Time for a client to read pending data after the end of the stream. */
 const CLOSE_GRACE_MS = 2000;
 
-/** One open event stream: gets a subscription's deliveries, ends for a reason, and cleans up once. */
+/** One open event stream: receives a subscription's deliveries, ends for a reason, and cleans up once. */
 export class SseConnection {
   private readonly sink = new SseSubscription();
   private readonly outbox: SocketOutbox;
@@ -19,8 +19,8 @@ export class SseConnection {
   private closedFor: string | undefined;
 
   /**
-   * `endAfterCall`: the stream is about one call and over after its End. `refusal` is asked before each delivery. Writes
-   * nothing and needs no end before `open` is called.
+   * `endAfterCall`: the stream is about one call and ends after its End. `refusal` is called before each delivery. Writes
+   * nothing and needs no end before `open`.
    */
   constructor(
     private readonly response: ServerResponse,
@@ -31,7 +31,7 @@ export class SseConnection {
     this.outbox = new SocketOutbox(wireOf(response), (why) => this.end(why, `too slow (${why}); go on with Last-Event-ID`), limits);
   }
 
-  /** Begins to write. The head must have been written. */
+  /** Begins to write, after the head. */
   open(subscription: Subscription): void {
     this.subscription = subscription;
     this.heartbeat = setInterval(() => this.outbox.send(sseComment('still here')), HEARTBEAT_MS);
@@ -66,12 +66,12 @@ export class SseConnection {
     return this.outbox.writable();
   }
 
-  /** Ends the stream of a key that may not read any more. A client that reconnects gets the problem as its answer. */
+  /** Ends the stream of a key that may no longer read. A client that reconnects gets the problem as its response. */
   refuse({ code, detail }: ProblemError): void {
     this.end(code, `${code}: ${detail}`);
   }
 
-  /** Ends the stream with a comment; the client reconnects by itself and goes on from its last id. Idempotent. */
+  /** Ends the stream with a comment; the client reconnects by itself and continues after its last id. Idempotent. */
   end(why: string, comment: string): void {
     if (this.closedFor !== undefined) return;
     this.dispose(why);
@@ -80,7 +80,7 @@ export class SseConnection {
     this.response.once('close', () => clearTimeout(cut));
   }
 
-  /** After the last event; what still waits is sent before. */
+  /** Ends the stream after the last event and all waiting ones. */
   private async finish(): Promise<void> {
     this.subscription?.close();
     await this.outbox.writable();

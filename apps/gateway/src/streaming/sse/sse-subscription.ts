@@ -2,11 +2,11 @@ import type { Call, Gap } from '#contracts';
 import type { EventBatch, ResyncReason } from '#event-log';
 import type { SubscriptionSink } from '../delivery/outbox-item.js';
 
-/** The messages of a server-sent event stream (WHATWG HTML, 9.2). JSON texts have no line feeds, so each is one data line. */
+/** Messages of a server-sent event stream (WHATWG HTML, 9.2). JSON texts have no line feeds, so each is one data line. */
 export class SseSubscription implements SubscriptionSink {
   sentCursor = '';
 
-  /** Streams of the same view get the same bytes. */
+  /** Shares the bytes between streams of the same view. */
   events(batch: EventBatch): readonly Buffer[] {
     const messages = batch.shared('sse', ({ events, cursors }) =>
       events.map(({ type, json }, index) => `id: ${cursors[index] ?? ''}\nevent: ${type}\ndata: ${json}\n\n`).join(''),
@@ -14,7 +14,7 @@ export class SseSubscription implements SubscriptionSink {
     return [messages];
   }
 
-  /** Without an id: a reader that reconnects gets the dropped events. */
+  /** Omits the id: a client that reconnects gets the dropped events. */
   gap(gap: Gap): string {
     return `event: gap\ndata: ${JSON.stringify(gap)}\n\n`;
   }
@@ -28,7 +28,7 @@ export function sseComment(text: string): string {
   return `: ${text}\n\n`;
 }
 
-/** How long the client waits before it reconnects by itself. */
+/** Delay before the client reconnects by itself. */
 export function sseRetry(ms: number): string {
   return `retry: ${ms}\n\n`;
 }

@@ -9,16 +9,16 @@ type Op = ClientFrame['op'];
 const SCHEMAS: ReadonlyMap<unknown, z.ZodObject> = new Map(ClientFrame.options.map((schema) => [schema.shape.op.value, schema]));
 const OPS = [...SCHEMAS.keys()].join(', ');
 
-/** A frame as it came: the id to answer under, where there is one, and its op and JSON, or what is wrong with it. */
+/** Received frame: the id for its answer, if present, and its op and JSON, or its fault. */
 export interface ReceivedFrame {
-  /** As JSON text. */
+  /** Id as JSON text. */
   readonly id: string | undefined;
   readonly frame: { readonly op: Op; readonly body: unknown } | ProblemError;
 }
 
 /**
- * Reads one text frame: valid JSON of a known op and an allowed size. Never throws: every fault is a problem to answer
- * with. The fields are left to the pipe of the op's handler.
+ * Reads one text frame: valid JSON of a known op and an allowed size. Never throws: every fault becomes a problem for the
+ * client. The pipe of the op's handler validates the fields.
  */
 export function readClientFrame(text: string): ReceivedFrame {
   let id: string | undefined;
@@ -38,14 +38,14 @@ export function readClientFrame(text: string): ReceivedFrame {
   }
 }
 
-/** The schema of one kind of frame. */
+/** Schema of one kind of frame. */
 export function frameSchema(op: Exclude<Op, 'submit'>): z.ZodObject {
   const schema = SCHEMAS.get(op);
   if (schema === undefined) throw new Error(`ClientFrame has no variant ${op}`);
   return schema;
 }
 
-/** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
+/** Frame of a submission; as over HTTP, its arguments are not walked here. */
 export const SubmitFrame = z.strictObject({ ...SCHEMAS.get('submit')?.shape, call: SubmitCallRequest });
 
 function assertSize(op: unknown, text: string): void {

@@ -1,21 +1,21 @@
 import type { WebSocket } from 'ws';
 
 export interface FlowLimits {
-  /** Frames that may be held while a token is verified. */
+  /** Most frames held while a token is verified. */
   readonly burst: number;
-  /** Frames that are being handled; at this number the socket is not read. */
+  /** Most frames handled concurrently; at this number the socket is paused. */
   readonly inFlight: number;
 }
 
 /**
- * Keeps the frames of one socket in the order in which they came, although a token may be verified by another server
- * and rates are counted in Redis. Stops reading the socket while too many frames are handled.
+ * Keeps the frames of one socket in order, although another server may verify a token and Redis counts rates. Pauses the socket
+ * while too many frames are handled.
  */
 export class FrameFlow {
   private inFlight = 0;
-  /** Frames that came while a token is verified. */
+  /** Frames received while a token is verified. */
   private held: (() => void)[] | undefined;
-  /** The last frame's check, while it or an earlier one is pending. */
+  /** Check of the last frame, while it or an earlier one is pending. */
   private lastCheck: Promise<boolean> | undefined;
 
   constructor(
@@ -24,14 +24,14 @@ export class FrameFlow {
     private readonly onFlood: () => void,
   ) {}
 
-  /** Handles a frame at once, or when the token before it has been verified. */
+  /** Handles a frame at once, or after the verification of the preceding token. */
   inOrder(handle: () => void): void {
     if (this.held === undefined) handle();
     else if (this.held.length < this.limits.burst) this.held.push(handle);
     else this.onFlood();
   }
 
-  /** Holds the frames that follow until `step` is over. `step` never rejects. */
+  /** Holds later frames until `step` is over. `step` never rejects. */
   async holdDuring(step: Promise<void>): Promise<void> {
     this.held = [];
     this.socket.pause();
@@ -42,7 +42,7 @@ export class FrameFlow {
     if (this.held === undefined) this.socket.resume();
   }
 
-  /** Counts a frame that is being handled: too many at once stop the reading. `handling` never rejects. */
+  /** Counts a frame during its handling: too many pause the socket. `handling` never rejects. */
   track(handling: Promise<unknown>): void {
     const { inFlight: most } = this.limits;
     this.inFlight += 1;
@@ -54,8 +54,8 @@ export class FrameFlow {
   }
 
   /**
-   * Lets frames pass their check in the order in which they came: a frame waits for earlier ones whose rate is being
-   * counted in Redis. The checks themselves run at the same time. True at once when nothing is pending.
+   * Lets frames pass their check in order: a frame waits for earlier ones whose rate is being counted in Redis. The checks
+   * themselves run concurrently. True at once if nothing is pending.
    */
   passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> {
     const before = this.lastCheck;

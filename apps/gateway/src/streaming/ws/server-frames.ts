@@ -1,7 +1,7 @@
 import type { Call, Gap, Principal, Problem } from '#contracts';
 import type { EventBatch, ResyncReason } from '#event-log';
 
-/** The frames that the server sends, as JSON text. Stored events are joined as text and never parsed. */
+/** Frames of the server, as JSON text. Stored events are joined as text and never parsed. */
 export const serverFrames = {
   ready: ({ tenantId, agentId }: Principal) => JSON.stringify({ op: 'ready', tenantId, agentId }),
   subscribed: (id: string, cursor: string) => `{"op":"subscribed","id":${id},"cursor":${JSON.stringify(cursor)}}`,

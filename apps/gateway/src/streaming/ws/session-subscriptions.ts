@@ -2,15 +2,15 @@ import { ProblemError } from '#contracts';
 import type { WsSubscription } from './ws-subscription.js';
 
 export interface SubscriptionLimits {
-  /** Submitted calls of one socket that have not ended. */
+  /** Most submitted calls of one socket that have not ended. */
   readonly followedCalls: number;
   readonly filters: number;
 }
 
-/** The subscriptions of one socket, by the id that the client gave. */
+/** Subscriptions of one socket, by the client's id. */
 export class SessionSubscriptions implements Iterable<WsSubscription> {
   private readonly byId = new Map<string, WsSubscription>();
-  /** How many of them follow a submitted call. */
+  /** Number of subscriptions to submitted calls. */
   private followed = 0;
 
   constructor(private readonly limits: SubscriptionLimits) {}
@@ -36,7 +36,7 @@ export class SessionSubscriptions implements Iterable<WsSubscription> {
     if (followed) this.followed += 1;
   }
 
-  /** Closes it and frees its id. */
+  /** Closes the subscription and frees its id. */
   drop(subscription: WsSubscription): void {
     subscription.close();
     if (!this.has(subscription)) return;
@@ -51,12 +51,12 @@ export class SessionSubscriptions implements Iterable<WsSubscription> {
     this.drop(subscription);
   }
 
-  /** Delivers nothing any more. The ids stay taken: the socket is about to close. */
+  /** Ends all deliveries. The ids remain in use: the socket is about to close. */
   closeAll(): void {
     for (const subscription of this.byId.values()) subscription.close();
   }
 
-  /** The cursor to go on from, when there is one subscription; with more, each sent frame had its own. */
+  /** Cursor for resumption, if there is exactly one subscription; of several, each sent frame had its own. */
   onlyCursor(): string | undefined {
     const [subscription, another] = this.byId.values();
     return another ? undefined : subscription?.sentCursor;

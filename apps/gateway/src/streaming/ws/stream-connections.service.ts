@@ -15,9 +15,9 @@ import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { StreamSession, type StreamLimits } from './stream-session.js';
 
 const PING_MS = 15_000;
-/** Clients reconnect spread over this time, which spares the other gateways a rush. */
+/** Time over which reconnections are spread, to avoid a burst on the other gateways. */
 const RECONNECT_SPREAD_MS = 2000;
-/** How long clients may take to answer the close before they are cut. */
+/** Time for clients to answer the close before their connection is destroyed. */
 const CLOSE_GRACE_MS = 2000;
 
 const STREAM_LIMITS: StreamLimits = {
@@ -31,13 +31,13 @@ const STREAM_LIMITS: StreamLimits = {
 };
 
 /**
- * The open sockets of this gateway: which upgrades are accepted, the session of each socket, the heartbeat, and the
- * drain, which asks every client to reconnect before the HTTP server closes.
+ * Open sockets of this gateway: accepts upgrades, holds the session of each socket, sends heartbeats, and drains by asking
+ * every client to reconnect before the HTTP server closes.
  */
 @Injectable()
 export class StreamConnections implements BeforeApplicationShutdown {
   private readonly sessions = new Map<WebSocket, StreamSession>();
-  /** From the acceptance of the upgrade on; released when its connection closes. */
+  /** Reservations from the acceptance of the upgrade until the connection closes. */
   private readonly reservations = new WeakMap<IncomingMessage, SocketReservation>();
   private heartbeat: NodeJS.Timeout | undefined;
   private drained: Promise<void> | undefined;
@@ -78,7 +78,7 @@ export class StreamConnections implements BeforeApplicationShutdown {
     return this.sessions.get(client);
   }
 
-  /** Asks every client to reconnect; resolves when all are closed, at the latest after two seconds. Idempotent. */
+  /** Asks every client to reconnect; resolves when all are closed, after two seconds at the latest. Idempotent. */
   drain(): Promise<void> {
     return (this.drained ??= this.closeGracefully());
   }
@@ -115,7 +115,7 @@ export class StreamConnections implements BeforeApplicationShutdown {
     }
   }
 
-  /** @throws ProblemError for an upgrade that is refused */
+  /** @throws ProblemError for a rejected upgrade */
   private async accept(request: IncomingMessage): Promise<void> {
     const foreign = this.origins.rejectionReason(request.headers);
     if (foreign !== undefined) throw new ProblemError('origin_refused', foreign);

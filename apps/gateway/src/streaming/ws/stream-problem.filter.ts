@@ -5,7 +5,7 @@ import { toProblem } from '../../platform/http/to-problem.js';
 import { LOGGER } from '../../platform/tokens.js';
 import type { StreamRequest } from './stream-request.js';
 
-/** Answers a frame that failed with `error`, by the same mapping as HTTP. An unforeseen error is logged, without details to the client. */
+/** Answers a failed frame with `error`, by the same mapping as HTTP. Logs an internal error, without details to the client. */
 @Catch()
 export class StreamProblemFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly log: Logger) {}

@@ -3,7 +3,7 @@ import type { AcceptedFrame, HandledOp, StreamSession } from './stream-session.j
 
 export type FrameOf<Op extends ClientFrame['op']> = Extract<ClientFrame, { op: Op }>;
 
-/** One frame of a client on its way through guard, pipe and handler: for a socket what a request is for HTTP. */
+/** One frame of a client on its way through guard, pipe and handler: the counterpart of an HTTP request. */
 export class StreamRequest {
   constructor(
     readonly session: StreamSession,
@@ -14,22 +14,22 @@ export class StreamRequest {
     return this.frame.op;
   }
 
-  /** The id to answer under, as JSON text; undefined when the frame has none that can be used. */
+  /** Id for the answer, as JSON text; undefined if the frame has no usable one. */
   get frameId(): string | undefined {
     return this.frame.id;
   }
 
-  /** For ops whose schema requires an id: their handlers run only when it is there. */
+  /** Id for ops whose schema requires one: their handlers run only if it is present. */
   get id(): string {
     return this.frame.id ?? '';
   }
 
-  /** The frame as it was parsed from JSON; the pipe of its handler validates it. */
+  /** Frame as parsed JSON; the pipe of its handler validates it. */
   get body(): unknown {
     return this.frame.body;
   }
 
-  /** The socket's key as it was when the frame came. */
+  /** Principal of the socket at the receipt of the frame. */
   get principal(): Principal {
     return this.frame.principal;
   }

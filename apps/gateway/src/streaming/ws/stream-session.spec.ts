@@ -37,7 +37,7 @@ describe('a socket of the stream', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** Both ends of one connection; `token` as the upgrade carried it. */
+  /** Both ends of one connection; `token`: bearer token of the upgrade. */
   const connect = async (token: string | undefined, context = contextOf(), autoPong = true) => {
     const accepted = once(server, 'connection');
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { autoPong });
@@ -52,7 +52,7 @@ describe('a socket of the stream', () => {
     const known = await connect(undefined);
     known.client.send(JSON.stringify({ op: 'auth', token: TOKEN }));
     await once(known.client, 'message');
-    // Its time is over after that of the other one.
+    // Socket whose time is over after that of the other one.
     const silent = await connect(undefined);
     const [code, reason] = await silent.closed;
     expect([code, String(reason)]).toEqual([CLOSE_CODES.unauthenticated, expect.stringContaining('auth')]);

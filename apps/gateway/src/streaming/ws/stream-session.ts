@@ -16,19 +16,19 @@ import { SessionSubscriptions, type SubscriptionLimits } from './session-subscri
 import type { WsSubscription } from './ws-subscription.js';
 
 export interface StreamLimits extends FlowLimits, SubscriptionLimits {
-  /** How long a socket may take to send its key, ms. */
+  /** Time for a socket to send its key, ms. */
   readonly authMs: number;
   readonly framesPerSecond: number;
   readonly delivery: DeliveryLimits;
 }
 
-/** What the upgrade request carried: a bearer token, and a cookie header with a login that the client may name by an `auth` frame without a token. */
+/** Credentials of the upgrade request: a bearer token, and a cookie header with a login, which an `auth` frame without a token uses. */
 export interface UpgradeCredentials {
   readonly token?: string | undefined;
   readonly login?: string | undefined;
 }
 
-/** What a session needs of the gateway. */
+/** Parts of the gateway that a session needs. */
 export interface SessionContext {
   readonly hub: Pick<EventHub, 'subscribe'>;
   readonly apiKeys: Pick<ApiKeyStore, 'current' | 'rejection' | 'watch' | 'onChange'>;
@@ -36,50 +36,50 @@ export interface SessionContext {
   readonly limits: StreamLimits;
 }
 
-/** The ops that have a handler in `StreamGateway`; the session takes the others itself. */
+/** Ops with a handler in `StreamGateway`; the session handles the others itself. */
 export type HandledOp = Exclude<ClientFrame['op'], 'auth' | 'ping'>;
 
 /** A frame for the handler of its op. */
 export interface AcceptedFrame {
   readonly op: HandledOp;
-  /** As JSON text. */
+  /** Id as JSON text. */
   readonly id: string | undefined;
   /** Parsed JSON; its fields are not validated yet. */
   readonly body: unknown;
-  /** The socket's key as it is now. */
+  /** Current principal of the socket's key. */
   readonly principal: Principal;
 }
 
 const CLOSE_REASON_BYTES = 123;
-/** A socket that answered none of this many pings is cut. */
+/** Missed pongs after which a socket is terminated. */
 const MAX_MISSED_PONGS = 2;
 
 /**
- * The state of one socket on `/v1/stream`: its key, subscriptions, outbox and limits. It reads frames, which the
- * adapter gives to the handlers of `StreamGateway`, and delivers events. Every byte to the client passes the outbox.
+ * State of one socket on `/v1/stream`: its key, subscriptions, outbox and limits. Reads frames, which the adapter passes to the
+ * handlers of `StreamGateway`, and delivers events. Every byte to the client passes the outbox.
  *
- * The key is looked up for each frame and each delivery, because the config may change while the socket is open. A
- * socket ends with its key; a subscription ends when the key loses the scope that it needs.
+ * The key is looked up for each frame and each delivery, because the config may change while the socket is open. A socket ends
+ * with its key; a subscription ends when the key loses the scope that it needs.
  *
- * Over 300 lines in one class, because each way to end the socket has to see the same `closedFor`: key, flood, slow
- * consumer, drain, client. Subscriptions, outbox, flow and budget have classes of their own.
+ * Over 300 lines in one class, because each way to end the socket must see the same `closedFor`: key, flood, slow consumer,
+ * drain, client. Subscriptions, outbox, flow and budget have classes of their own.
  */
 export class StreamSession {
   readonly flow: FrameFlow;
   private readonly outbox: SocketOutbox;
   private readonly subscriptions: SessionSubscriptions;
   private readonly budget: TokenBucket;
-  /** As the key was when the socket was authenticated. */
+  /** Principal at the authentication of the socket. */
   private identity: Principal | undefined;
   private unwatchKey = () => {};
   private readonly stopListening: () => void;
   private readonly authDeadline: NodeJS.Timeout;
   private missedPongs = 0;
   private disconnected: AbortController | undefined;
-  /** Why the gateway closed the socket; undefined when the client did. */
+  /** Reason for which the gateway closed the socket; undefined if the client did. */
   closedFor: string | undefined;
 
-  /** The socket's errors end in its close event. */
+  /** Errors of the socket lead to its close event. */
   constructor(
     private readonly socket: WebSocket,
     private readonly context: SessionContext,
@@ -103,9 +103,8 @@ export class StreamSession {
   }
 
   /**
-   * Reads one frame. Returns it for its handler, or nothing when it is answered already: a fault, a key or a ping.
-   * The key is taken here and not by a handler, so that the frame after it already finds the socket authenticated. Pings
-   * are answered here, because they need no key.
+   * Reads one frame. Returns it for its handler, or nothing if it is already answered: a fault, a key or a ping. Handles keys
+   * here and not in a handler, so that the next frame finds the socket authenticated, and pings, because they need no key.
    */
   receive(data: RawData, isBinary: boolean): AcceptedFrame | void {
     if (this.closedFor !== undefined) return;
@@ -133,7 +132,7 @@ export class StreamSession {
     this.outbox.send(serverFrames.error(id, problem.toProblem()));
   }
 
-  /** The id is taken from the frame's acceptance on, and free again when `operation` fails. */
+  /** Reserves the subscription's id at once, and frees it if `operation` fails. */
   async withSubscription(subscription: WsSubscription, operation: () => Promise<void>): Promise<void> {
     this.subscriptions.add(subscription);
     try {
@@ -156,7 +155,7 @@ export class StreamSession {
     this.subscriptions.dropById(id);
   }
 
-  /** Aborted when the client disconnects. One for the socket, made at the first use. */
+  /** Signal that aborts when the client disconnects. One per socket, created on first use. */
   clientDisconnectSignal(): AbortSignal {
     if (this.disconnected === undefined) {
       const disconnected = new AbortController();
@@ -168,7 +167,7 @@ export class StreamSession {
     return this.disconnected.signal;
   }
 
-  /** Sends a ping, or cuts a socket that answered none of the last ones. */
+  /** Sends a ping, or terminates a socket that answered none of the last ones. */
   heartbeat(): void {
     if (this.missedPongs >= MAX_MISSED_PONGS) {
       this.closedFor ??= 'no_pong';
@@ -178,7 +177,7 @@ export class StreamSession {
     this.socket.ping();
   }
 
-  /** Asks the client to connect again, here or elsewhere, after `afterMs`, and closes. */
+  /** Asks the client to reconnect to any gateway after `afterMs`, and closes. */
   reconnect(afterMs: number, reason: string): void {
     this.closedFor ??= 'drain';
     this.outbox.sendLast(serverFrames.reconnect(afterMs, reason));
@@ -211,12 +210,12 @@ export class StreamSession {
     }
   }
 
-  /** After a change of the keys. */
+  /** Ends forbidden subscriptions after a change of the keys. */
   private dropForbidden(): void {
     for (const subscription of this.subscriptions) this.endForbidden(subscription);
   }
 
-  /** Ends the subscription, or the socket, when the key may not have the events any more. */
+  /** Ends the subscription, or the socket, if the key may no longer read its events. */
   private endForbidden(subscription: WsSubscription): boolean {
     const problem = this.identity && this.context.apiKeys.rejection(this.identity, subscription.scope);
     if (problem === undefined) return false;
@@ -238,7 +237,7 @@ export class StreamSession {
     }
   }
 
-  /** Also on an authenticated socket, with a newer key of the same tenant. */
+  /** Authenticates the socket, or replaces its key by another one of the same tenant. */
   private authenticate(token: string | undefined, id?: string): void {
     const { authenticator } = this.context;
     try {

@@ -11,9 +11,9 @@ import type { StreamSession } from './stream-session.js';
 export const STREAM_PATH = '/v1/stream';
 
 /**
- * Maps the `op` of a frame to the `@SubscribeMessage` handler of that name. Nest's own mapping drops malformed and
- * unknown frames without an answer and sends what handlers return past the outbox; here the session answers such
- * frames and handlers return nothing.
+ * Maps the `op` of a frame to the `@SubscribeMessage` handler of that name. Nest's own mapping drops malformed and unknown
+ * frames silently and sends results of handlers past the outbox; here the session answers such frames and handlers return
+ * nothing.
  */
 export class StreamAdapter extends WsAdapter {
   private disposed = false;
@@ -25,7 +25,7 @@ export class StreamAdapter extends WsAdapter {
     super(app);
   }
 
-  /** Handlers of one socket are called in the order of its frames. Each passes the same guard and pipes, so they begin in that order, too. */
+  /** Calls the handlers of one socket in the order of its frames. All pass the same guard and pipes, so they also begin in that order. */
   override bindMessageHandlers(client: WebSocket, handlers: readonly WsMessageHandler[]): void {
     const session = this.sessionOf(client);
     if (session === undefined) return;
@@ -43,7 +43,7 @@ export class StreamAdapter extends WsAdapter {
     return server.on('error', (error) => this.logger.error(error));
   }
 
-  /** Called for other upgrades, Nest's listener would destroy the connection before its answer is delivered. */
+  /** Limits Nest's listener to WebSocket upgrades: for others it would destroy the connection before its response is delivered. */
   protected override ensureHttpServerExists(port: number, httpServer?: Server) {
     const server = super.ensureHttpServerExists(port, httpServer);
     if (server === undefined) return undefined;
@@ -56,7 +56,7 @@ export class StreamAdapter extends WsAdapter {
     return server;
   }
 
-  /** Upgrades that are under way, and later ones, are answered by 503. */
+  /** Answers pending and later upgrades with 503. */
   override async dispose(): Promise<void> {
     this.disposed = true;
     await super.dispose();
@@ -67,7 +67,7 @@ function isStreamUpgrade({ url = '', headers }: IncomingMessage): boolean {
   return [STREAM_PATH, WORKER_PATH].includes(url.split('?', 1)[0] ?? '') && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Some clients ask for HTTP/2 (`Upgrade: h2c`) by default. */
+/** Rejects other upgrades; some clients send `Upgrade: h2c` by default. */
 function rejectUpgrade({ headers }: IncomingMessage, socket: Duplex): void {
   writeRawHttpError(
     socket,

@@ -26,13 +26,13 @@ const OPTIONS = {
   closeTimeout: 10_000,
 } satisfies ServerOptions & { closeTimeout: number };
 
-/** The validated fields of a frame. */
+/** Validated fields of a frame. */
 const Frame = (schema: ConstructorParameters<typeof ZodPipe>[0]) => MessageBody('body', new ZodPipe(schema, 'frame'));
 
 /**
- * `GET /v1/stream`: one handler for each op, except `auth` and `ping`, which `StreamSession` takes itself. A handler answers
- * through the session and returns nothing. A frame passes the guard
- * and pipe that HTTP requests pass, which costs about 2.5 µs of CPU.
+ * `GET /v1/stream`: one handler for each op, except `auth` and `ping`, which `StreamSession` handles itself. A handler answers
+ * through the session and returns nothing. A frame passes the same guard and pipe as HTTP requests, at a cost of about 2.5 µs
+ * of CPU.
  */
 @WebSocketGateway(OPTIONS)
 @UseFilters(StreamProblemFilter)
@@ -55,7 +55,10 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     this.connections.open(client, request);
   }
 
-  /** The position in the log is taken first: every event of the call comes after it. A repeated submission starts with the call's first event. */
+  /**
+   * Reads the position in the log first: every event of the call comes after it. A repeated submission starts with the call's
+   * first event.
+   */
   @RequireScope('submit')
   @SubscribeMessage('submit')
   async submit(

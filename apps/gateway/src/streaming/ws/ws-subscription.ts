@@ -3,20 +3,20 @@ import type { EventBatch, Subscription } from '#event-log';
 import type { SubscriptionSink } from '../delivery/outbox-item.js';
 import { serverFrames } from './server-frames.js';
 
-/** A subscription on a WebSocket. `followed`: it belongs to a submitted call and ends with it. */
+/** Subscription on a WebSocket. `followed`: belongs to a submitted call and ends with it. */
 export class WsSubscription implements SubscriptionSink {
   sentCursor = '';
   closed = false;
   private subscription: Subscription | undefined;
 
   constructor(
-    /** The client's id as JSON text. */
+    /** Id of the client as JSON text. */
     readonly id: string,
     readonly followed: boolean,
     private readonly batched: boolean,
   ) {}
 
-  /** Sockets that use the same id get the same bytes. */
+  /** Shares the bytes between sockets that use the same id. */
   events(batch: EventBatch): readonly Buffer[] {
     const { id } = this;
     if (this.batched && batch.events.length > 1) return [batch.shared(`ws ${id}`, (shared) => serverFrames.events(id, shared))];
@@ -29,7 +29,7 @@ export class WsSubscription implements SubscriptionSink {
     return serverFrames.gap(this.id, gap);
   }
 
-  /** The scope that the key needs for these events: a key that submits a call may follow it. */
+  /** Scope that the key needs for these events: a key that submits a call may follow it. */
   get scope(): Scope {
     return this.followed ? 'submit' : 'read';
   }
