@@ -8,9 +8,9 @@ type Tools = Pick<ToolView, 'resolve' | 'suggest'>;
 const LISTS = ['trustedTools', 'deniedTools'] as const;
 
 /**
- * The grants with the names that grants have in place of other names of tools. Throws a ProblemError for names that no tool has:
- * who misspells the tool that they deny would believe it denied. What the session has already may be said again. A name of a
- * known agent is denied as every tool that an agent means by it, and trusted where all agents mean one. Pure.
+ * Grants with canonical tool names. Throws a ProblemError for unknown names: a misspelt denial would deny nothing. Names
+ * already granted in the session are accepted. A name from a known agent's dialect is denied as every tool that it means there,
+ * and trusted only if all dialects mean one tool. Pure.
  */
 export function withKnownTools(grants: SessionGrants, before: SessionGrants, tools: Tools): SessionGrants {
   const errors: Violation[] = [];
@@ -38,7 +38,7 @@ function namesOf(said: string, tools: Tools, list: (typeof LISTS)[number]): Set<
   return new Set([...(own === undefined ? [] : [own]), ...meant.flatMap((tool) => nameOf(tool, tools) ?? [])]);
 }
 
-/** `@source/name` is said again as it is, if it is the name of one tool. */
+/** Canonical name of a tool; also for `@source/name`, if it names one tool. */
 function nameOf(said: string, tools: Tools): string | undefined {
   const written = parseName(said);
   const qualified = written.kind === 'source' ? `${written.source}__${written.name ?? ''}` : said;

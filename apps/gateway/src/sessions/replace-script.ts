@@ -2,12 +2,12 @@ import { LuaScript } from '#redis';
 import type { DurableScript } from '../platform/durable-writes.service.js';
 
 export const DAY_MS = 86_400_000;
-/** Of a session, from its last use on. */
+/** Lifetime of a session after its last use. */
 export const SESSION_LIFE_MS = 30 * DAY_MS;
 
 /**
- * Writes a text if it has not changed since it was read; repeated after changes of others it could undo them.
- * KEYS[1] where it is; ARGV[1] the text as it was read, empty for none; ARGV[2] the new text; ARGV[3] life in ms. Answers 1, or 0.
+ * Writes a text if it has not changed since it was read. Not repeatable: it could undo later changes by others. KEYS[1] key of
+ * the text; ARGV[1] text that was read, empty for none; ARGV[2] new text; ARGV[3] life in ms. Returns 1, or 0.
  */
 export const replaceScript: DurableScript = {
   repeatable: false,

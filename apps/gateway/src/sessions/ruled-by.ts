@@ -2,8 +2,8 @@ import type { SessionGrants } from '#contracts';
 import { stricterPosture, type SessionState } from './session-state.js';
 
 /**
- * What holds in a session that another one began: what holds there now, and what was set for this one. Each forbids, and
- * neither lifts what the other forbids. When that one was deleted since, nothing may run here. Pure.
+ * State of a session that another one began: its own settings and those of the parent. Restrictions of both apply, and neither
+ * lifts one of the other. If the parent was deleted since, nothing may run here. Pure.
  */
 export function ruledBy(parent: SessionState, own: SessionState): SessionState {
   if (own.startedBy?.epoch !== parent.epoch) return { ...own, tools: [] };
@@ -27,7 +27,7 @@ export function ruledBy(parent: SessionState, own: SessionState): SessionState {
   };
 }
 
-/** Only patterns that both name: what other patterns have in common is not looked for. */
+/** Patterns in both lists. Partial overlaps of other patterns are ignored. */
 function commonOf(one: readonly string[] | undefined, other: readonly string[] | undefined): string[] | undefined {
   if (one === undefined || other === undefined) return (one ?? other)?.slice();
   return other.filter((pattern) => one.includes(pattern));

@@ -6,11 +6,14 @@ import { type DurableScript, DurableWrites } from '../platform/durable-writes.se
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 
-/** Longer than all the hooks of a call may take together. */
+/** Longer than the total time of a call's hooks. */
 const KEPT_MS = 2 * 3_600_000;
 const LOOK_AGAIN_MS = 200;
 
-/** Also above maxmemory: to stop a session must be possible just then. KEYS 1 the session's cancel. ARGV 1 which one, 2 ms to keep it. */
+/**
+ * Stores a cancel, also above maxmemory, when sessions must remain cancellable. KEYS 1 the session's cancel. ARGV 1 id of the
+ * cancel, 2 TTL in ms.
+ */
 const rememberScript: DurableScript = {
   repeatable: true,
   script: new LuaScript(`#!lua flags=allow-oom
@@ -34,11 +37,14 @@ export class SessionCancelChannel {
     await this.redis.publish(keys.batchChannel(), topicOf(tenantId, sessionId));
   }
 
-  /** Calls `onCancel`, at least once, when the session is cancelled, until the returned function is called. Reads the last cancel from Redis without waiting for it. */
+  /**
+   * Calls `onCancel`, at least once, when the session is cancelled, until the returned function is called. Reads the last
+   * cancel from Redis without awaiting it.
+   */
   subscribe(tenantId: string, sessionId: string, onCancel: () => void): () => void {
     const over = new AbortController();
     const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
-    // Without an answer an earlier cancel looks like a new one; then the timeouts of the hooks apply.
+    // Without an answer of Redis, an earlier cancel looks like a new one; then the timeouts of the hooks apply.
     const before = last().catch(() => undefined);
     const unsubscribe = this.notifications.subscribe(topicOf(tenantId, sessionId), (confirmed) => {
       if (confirmed) onCancel();
@@ -50,7 +56,7 @@ export class SessionCancelChannel {
     };
   }
 
-  /** Whether there was a cancel since `before`. Retries until Redis answers or `over` aborts. Never rejects. */
+  /** True after a cancel since `before`. Retries until Redis answers or `over` aborts. Never rejects. */
   private async cancelledSince(
     last: () => Promise<string | null>,
     before: Promise<string | null | undefined>,
@@ -69,7 +75,7 @@ export class SessionCancelChannel {
   }
 }
 
-/** How the channel names a session that was cancelled; batches go by their ids. */
+/** Topic of a session on the channel; topics of batches are their ids. */
 function topicOf(tenantId: string, sessionId: string): string {
   return JSON.stringify([tenantId, sessionId]);
 }

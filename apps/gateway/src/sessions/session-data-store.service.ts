@@ -8,10 +8,10 @@ import { SessionEventPublisher } from './session-event-publisher.service.js';
 import { SessionRoom } from './session-room.service.js';
 import { changedText, NO_DATA, SessionData, type SessionContent } from './session-data.js';
 
-/** Every writer that is too late reads again: more tries than workers write to one session at once. */
+/** Most tries, more than workers that write to one session concurrently: each conflict needs another read. */
 const TRIES = 200;
 
-/** What the agents of a session keep in it: todo list, task list, settings, tools that they found. It ends with the session. */
+/** Data that the agents of a session store in it: todo list, task list, settings, found tools. Ends with the session. */
 @Injectable()
 export class SessionDataStore {
   constructor(
@@ -27,9 +27,9 @@ export class SessionDataStore {
   }
 
   /**
-   * Changes what is kept and returns it as it was before and is now; changes of several calls follow one another. A call
-   * that has changed it already changes nothing.
-   * @throws ProblemError `quota_exceeded`, and what `next` throws
+   * Changes the data and returns it before and after; changes of several calls are serialised. A repeated change of the same
+   * call changes nothing.
+   * @throws ProblemError `quota_exceeded`, and the errors of `next`
    */
   async change(
     { principal, sessionId, callId }: { readonly principal: Principal; readonly sessionId: string; readonly callId: string },

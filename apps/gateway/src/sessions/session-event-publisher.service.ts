@@ -15,7 +15,7 @@ export class SessionEventPublisher {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Resolves when the event is in the log. Never rejects: the session is changed already. */
+  /** Resolves once the event is in the log. Never rejects: the session is already changed. */
   async publish<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
     try {
       await this.send(principal, sessionId, type, data);
@@ -24,7 +24,7 @@ export class SessionEventPublisher {
     }
   }
 
-  /** Resolves when the event is in the log. Rejects when it cannot be written: for what is nowhere else. */
+  /** Resolves once the event is in the log. Rejects if it cannot be written: for facts that are stored nowhere else. */
   async send<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
     const { tenantId } = principal;
     await this.systemEvents.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));

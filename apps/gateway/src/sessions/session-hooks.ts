@@ -2,8 +2,8 @@ import { ProblemError, type SessionHook, type Violation } from '#contracts';
 import { EgressError, EgressPolicy } from '#sandbox';
 
 /**
- * Throws a ProblemError for hooks that a session may not bring along: commands where the config file does not allow them,
- * webhooks to places that are not public. What a host name resolves to is looked at again whenever it is called.
+ * Throws a ProblemError for hooks that a session may not define: commands unless the config file allows them, webhooks to
+ * non-public addresses. Each webhook call checks the resolved address again.
  */
 export function assertHooksAllowed(hooks: readonly SessionHook[], commands: boolean, egress = new EgressPolicy()): void {
   const errors = hooks.flatMap(({ url, command }, index): Violation[] => {

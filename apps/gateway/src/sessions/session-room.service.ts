@@ -4,13 +4,13 @@ import { keys, LuaScript, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** Of each entry, for its key and for the place of it here: many small sessions count, too. */
+/** Bytes added to each entry for its key and its place in the index, so that many small sessions count too. */
 const ENTRY_BYTES = 512;
 
 /**
- * Counts an entry in place of what it was before. Entries that ended leave first, at most 1,000 a run.
- * KEYS[1] bytes by entry, their sum under the empty name; KEYS[2] entries by their end. ARGV[1] entry, ARGV[2] its bytes, 0 for
- * none, ARGV[3] now and ARGV[4] its end in ms, ARGV[5] most bytes, -1 for any. Answers 1, or 0 when it grows beyond that.
+ * Replaces the counted bytes of an entry. Drops ended entries first, at most 1,000 per run. KEYS[1] bytes by entry, their sum
+ * under the empty name; KEYS[2] entries by their end. ARGV[1] entry, ARGV[2] its bytes, 0 for none, ARGV[3] now and ARGV[4] its
+ * end in ms, ARGV[5] most bytes, -1 for any. Returns 1, or 0 if the sum would grow beyond the limit.
  */
 const COUNT = new LuaScript(`#!lua flags=allow-oom
 local sum = tonumber(redis.call('HGET', KEYS[1], '') or '0')
@@ -39,8 +39,8 @@ const ENTRIES = ['settings', 'data', 'messages'] as const;
 export type SessionEntry = (typeof ENTRIES)[number];
 
 /**
- * How much Redis keeps of the sessions of a tenant: callers choose names of sessions, so that without a bound one tenant could
- * fill Redis for all. Counted when something is written, which two gateways that do so at once may exceed a little.
+ * Limits the bytes of a tenant's sessions in Redis: callers choose session names, so one tenant could otherwise fill Redis for
+ * all. Counted on each write; concurrent gateways may exceed the limit a little.
  */
 @Injectable()
 export class SessionRoom {
@@ -50,8 +50,8 @@ export class SessionRoom {
   ) {}
 
   /**
-   * Before an entry is written, or 0 after it was removed. `always`: also beyond the limit.
-   * @throws ProblemError `quota_exceeded` for one that grows and does not fit
+   * Counts an entry before it is written, or as 0 bytes after its removal. `always`: also beyond the limit.
+   * @throws ProblemError `quota_exceeded` for an entry that grows and does not fit
    */
   async count(
     tenantId: string,
@@ -69,7 +69,7 @@ export class SessionRoom {
     throw new ProblemError('quota_exceeded', why);
   }
 
-  /** Whether anything of the session is counted. */
+  /** True if anything of the session is counted. */
   async has(tenantId: string, sessionId: string): Promise<boolean> {
     const counted = await this.redis.hmget(keys.sessionBytes(tenantId), ...ENTRIES.map((entry) => `${entry}:${sessionId}`));
     return counted.some((bytes) => bytes !== null);

@@ -17,10 +17,13 @@ import {
 } from '#contracts';
 import { addGrant } from '#policy';
 
-/** A session as it is stored: only what was set. */
+/** Stored session: only values that were set. */
 export const SessionState = z.object({
   posture: Posture.partial().default({}),
-  /** A mode that an agent chose for the session. It only makes that of an agent or of the posture stricter; a posture with a mode ends it. */
+  /**
+   * Mode that an agent chose for the session. Only makes the mode of the agent or of the posture stricter; a posture with a
+   * mode replaces it.
+   */
   chosenMode: PermissionMode.optional(),
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
@@ -30,13 +33,13 @@ export const SessionState = z.object({
   hooks: SessionHooks.optional(),
   outputSchema: JsonSchema.optional(),
   userId: z.string().optional(),
-  /** The session that began this one, and how often that was deleted by then: see `ruledBy`. */
+  /** Session that began this one, and the number of its deletions at that time: see `ruledBy`. */
   startedBy: z.object({ sessionId: z.string(), epoch: z.number().int() }).optional(),
-  /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
+  /** Number of deletions. Grants from calls of an earlier epoch are rejected. */
   epoch: z.number().int().default(0),
-  /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
+  /** Keys that changed the rules of the session since its begin: under four eyes their changes do not loosen their own calls. */
   changedBy: z.array(z.string()).default([]),
-  /** When its time to live was last renewed, ms since the epoch. */
+  /** Last renewal of its TTL, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
 export type SessionState = z.output<typeof SessionState>;
@@ -47,17 +50,17 @@ export function parseSession(text: string): SessionState {
   return SessionState.parse(JSON.parse(text));
 }
 
-/** Parts of a PUT that may loosen what calls are judged by. */
+/** Parts of a PUT that may loosen the evaluation of calls. */
 const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 
-/** The state with what a PUT by this key gives. Pure. */
+/** State after a PUT by this key. Pure. */
 export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
   const changed = withPut(state, change);
   const judgedOtherwise = JUDGED_BY.some((part) => change[part] !== undefined) || isUserLifted(state, changed);
   return judgedOtherwise ? withChangedBy(keyId, changed) : changed;
 }
 
-/** The state with what a person trusts or denies from now on. Pure. */
+/** State after a person's grant or denial. Pure. */
 export function grantedBy(keyId: string, state: SessionState, grants: GrantChange): SessionState {
   const granted = { ...state, grants: addGrant(state.grants, { grants }) };
   const { trustedTools, allowedPaths, allowedCommands } = grants;
@@ -67,7 +70,7 @@ export function grantedBy(keyId: string, state: SessionState, grants: GrantChang
 const AUTONOMY: readonly Autonomy[] = ['read_only', 'supervised', 'full'];
 const MODES: readonly PermissionMode[] = ['read-only', 'prompt', 'workspace-write', 'danger-full-access', 'allow'];
 
-/** What holds in the session for an agent with this posture. Pure. */
+/** Posture in the session for an agent with this posture. Pure. */
 export function postureIn({ posture, chosenMode }: Pick<SessionState, 'posture' | 'chosenMode'>, ofAgent: Posture): Posture {
   const { autonomy, permissionMode } = { ...ofAgent, ...posture };
   return { autonomy, permissionMode: stricterMode(permissionMode, chosenMode) };
@@ -82,12 +85,15 @@ export function stricterPosture(one: SessionState, other: SessionState): Session
   return { ...(autonomy === undefined ? {} : { autonomy }), ...(permissionMode === undefined ? {} : { permissionMode }) };
 }
 
-/** The state with a stricter mode, or the same; undefined when the mode is looser. `ofAgent`: the posture of the agent that chooses it. Pure. */
+/** State with a stricter mode, or the same; undefined for a looser one. `ofAgent`: posture of the agent that chooses it. Pure. */
 export function tightenedTo(mode: PermissionMode, state: SessionState, ofAgent: Posture): SessionState | undefined {
   return isLooser(MODES, postureIn(state, ofAgent).permissionMode, mode) ? undefined : { ...state, chosenMode: mode };
 }
 
-/** What restricts calls by `before` and does so no more, or less, by `after`. A posture that is taken away counts as lifted, as agents have others. Pure. */
+/**
+ * Parts whose restrictions in `before` are lifted or reduced in `after`. A removed posture counts as lifted, since agents have
+ * postures of their own. Pure.
+ */
 export function liftedParts(before: SessionState, after: SessionState): SessionPart[] {
   const lifted: Partial<Record<SessionPart, boolean>> = {
     posture:
@@ -100,18 +106,18 @@ export function liftedParts(before: SessionState, after: SessionState): SessionP
   return SessionPart.options.filter((part) => lifted[part]);
 }
 
-/** Whether a PUT only makes the posture of a stored session stricter. Pure. */
+/** True for a PUT that only makes the posture of a stored session stricter. Pure. */
 export function onlyTightens(change: PutSessionBody, before: SessionState, after: SessionState): boolean {
   const isPostureAlone = SessionPart.options.every((part) => part === 'posture' || change[part] === undefined);
   return isPostureAlone && before.touchedAt > 0 && liftedParts(before, after).length === 0 && liftedParts(after, before).length > 0;
 }
 
-/** Whether ending the session takes something away. Pure. */
+/** True if the session has settings that its end would remove. Pure. */
 export function hasSettings({ epoch: _epoch, touchedAt: _touchedAt, ...settings }: SessionState): boolean {
   return !isDeepStrictEqual({ ...settings, epoch: 0, touchedAt: 0 }, NEW_SESSION);
 }
 
-/** Whether keys that act for other users are no longer kept out, or others are. */
+/** True if the session's user was removed or changed, which admits other keys. */
 function isUserLifted(before: SessionState, after: SessionState): boolean {
   return before.userId !== undefined && before.userId !== after.userId;
 }
@@ -121,7 +127,7 @@ function isLooser<T>(fromStrictest: readonly T[], before: T | undefined, after: 
   return (after === undefined ? fromStrictest.length - 1 : fromStrictest.indexOf(after)) > fromStrictest.indexOf(before);
 }
 
-/** The mode that the session sets for every agent; undefined for none. */
+/** Mode that the session sets for every agent; undefined for none. */
 function sessionMode({ posture: { permissionMode }, chosenMode }: SessionState): PermissionMode | undefined {
   return permissionMode === undefined ? chosenMode : stricterMode(permissionMode, chosenMode);
 }
@@ -130,7 +136,7 @@ function stricterMode(mode: PermissionMode, other: PermissionMode = mode): Permi
   return isLooser(MODES, other, mode) ? other : mode;
 }
 
-/** Whether something of `wanted` is not among `list`. */
+/** True if `list` lacks an item of `wanted`. */
 function lacks(list: readonly unknown[], wanted: readonly unknown[]): boolean {
   return wanted.some((item) => !list.some((other) => isDeepStrictEqual(item, other)));
 }

@@ -46,8 +46,8 @@ const TRIES = 50;
 type StartedBy = NonNullable<SessionState['startedBy']>;
 
 /**
- * Ends a session: nothing is left of it but how often it was deleted and which session began it, also above maxmemory. Each run counts.
- * KEYS[1] the session; ARGV[1] now and ARGV[2] life in ms.
+ * Ends a session, also above maxmemory: only its number of deletions and its parent session remain. Each run counts. KEYS[1]
+ * the session; ARGV[1] now and ARGV[2] life in ms.
  */
 const END: DurableScript = {
   repeatable: false,
@@ -59,12 +59,12 @@ redis.call('SET', KEYS[1], cjson.encode(after), 'PX', ARGV[2])`),
 };
 
 /**
- * What people set and granted for sessions. It is read for each call of a session and never cached, so that a stricter
- * posture and a "never" hold from the moment they are answered, on every gateway.
+ * Settings and grants of sessions. Read for each call of a session and never cached, so that a stricter posture or a lasting
+ * denial applies on every gateway from the response on.
  */
 @Injectable()
 export class SessionStore {
-  /** Called after a session was ended, before that is answered. */
+  /** Called after the end of a session, before the response. */
   readonly onEnd = new Set<(principal: Principal, sessionId: string) => Promise<void>>();
 
   constructor(
@@ -81,7 +81,7 @@ export class SessionStore {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
-  /** What holds in the session. One GET, two where another session began it; none for a call without a session. */
+  /** State of the session. One GET, two if another session began it; none for a call without a session. */
   state(tenantId: string, sessionId: string | undefined): Promise<SessionState> | SessionState {
     return sessionId === undefined ? NEW_SESSION : this.ruled(tenantId, sessionId);
   }
@@ -95,7 +95,7 @@ export class SessionStore {
     const stored = await this.redis.get(keys.session(tenantId, sessionId));
     if (stored === null) return NEW_SESSION;
     const state = parseSession(stored);
-    // No read fails for the room of the tenant.
+    // Ignores the tenant's limit: no read fails for lack of room.
     if (Date.now() - state.touchedAt > DAY_MS) await this.put(tenantId, sessionId, stored, state, true);
     return state;
   }
@@ -129,8 +129,8 @@ export class SessionStore {
   }
 
   /**
-   * Adds to the grants. Twice the same changes nothing; of several at once none is lost. Throws `conflict` when the session
-   * was deleted since the epoch of the call that the grants come from.
+   * Adds grants to the session. Idempotent; concurrent grants are all stored. Throws `conflict` if the session was deleted
+   * since the epoch of the granting call.
    */
   async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number, act: AdmittedAct): Promise<void> {
     let before = NEW_SESSION;
@@ -146,7 +146,7 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
-  /** Sets a stricter mode. `ofAgent`: the posture of the agent that chooses it. @throws ProblemError `forbidden` for a looser one */
+  /** Sets a stricter mode. `ofAgent`: posture of the agent that chooses it. @throws ProblemError `forbidden` for a looser one */
   async tighten(principal: Principal, sessionId: string, mode: PermissionMode, ofAgent: Posture): Promise<void> {
     await this.change(principal.tenantId, sessionId, (state) => {
       const tightened = tightenedTo(mode, state, ofAgent);
@@ -157,7 +157,7 @@ export class SessionStore {
     await this.events.publish(principal, sessionId, 'session.put', { changed: ['posture'] });
   }
 
-  /** Begins a session in which holds what holds in another one, as long as that is not deleted. Changes no session that is there. */
+  /** Begins a session under the rules of another one, until that one is deleted. Does not change an existing session. */
   async beginBelow(tenantId: string, startedBy: StartedBy, sessionId: string): Promise<void> {
     await this.put(tenantId, sessionId, '', { ...NEW_SESSION, startedBy });
   }
@@ -174,14 +174,14 @@ export class SessionStore {
     const before = await this.state(tenantId, sessionId);
     this.assertNothingLifted(principal, before, NEW_SESSION);
     const act = this.acts.admit(principal, { revokes: hasSettings(before) });
-    // A session of which something is kept is deleted in any case; else it is a further one that takes room.
+    // Deletes a session with stored data in any case; an unknown one is a new entry and needs room.
     const always = hasSettings(before) || (await this.room.has(tenantId, sessionId));
     await this.data.remove(tenantId, sessionId);
     await this.room.count(tenantId, sessionId, 'settings', { bytes: 1, lifeMs: SESSION_LIFE_MS, always });
     await this.durable.run(END, [keys.session(tenantId, sessionId)], [Date.now(), SESSION_LIFE_MS]);
     await this.record(act, 'admin.session_deleted', sessionId, pick(before, SessionPart.options));
     await this.events.publish(principal, sessionId, 'session.deleted', {});
-    // What workers keep of it ends without this message, too: when it was not used for a while.
+    // Workers also drop its data without this message, after some time without use.
     await this.redis.publish(keys.sessionEndChannel(), JSON.stringify({ tenantId, sessionId })).catch(() => undefined);
     await Promise.all([...this.onEnd].map((listener) => listener(principal, sessionId)));
   }
@@ -192,7 +192,7 @@ export class SessionStore {
     await act.record(type, { target, before: shown(before), ...(after && { after: shown(after) }) });
   }
 
-  /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */
+  /** Four eyes: a key that submits calls may add restrictions, but not lift any. */
   private assertNothingLifted({ tenantId, scopes }: Principal, before: SessionState, after: SessionState): void {
     if (!this.policyConfig.requiresFourEyes(tenantId) || !scopes.includes('submit')) return;
     const lifted = liftedParts(before, after);
@@ -212,7 +212,7 @@ export class SessionStore {
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState, always = false): Promise<boolean> {
     const text = JSON.stringify({ ...state, touchedAt: Date.now() });
-    // A session that is used again is kept longer, and takes no more room.
+    // Renewals without growth need no room.
     await this.room.count(tenantId, sessionId, 'settings', {
       bytes: Buffer.byteLength(text),
       lifeMs: SESSION_LIFE_MS,
@@ -244,14 +244,14 @@ function pick(state: SessionState, parts: readonly SessionPart[]): object {
   return Object.fromEntries(parts.map((part) => [part, state[part]]));
 }
 
-/** @throws ProblemError naming each pattern that no list can be made of */
+/** @throws ProblemError that names each invalid pattern */
 function assertValidPatterns(change: PutSessionBody): void {
   const errors = sessionPatternFaults(change).map(({ path, message }) => ({ pointer: `/${path.join('/')}`, message }));
   if (errors.length === 0) return;
   throw new ProblemError('invalid_request', errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('; '), { errors });
 }
 
-/** @throws ProblemError when the session has no room for another decision that lasts */
+/** @throws ProblemError if the session has no room for another lasting decision */
 function assertValidGrants(grants: SessionGrants): void {
   if (SessionGrants.safeParse(grants).success && sessionPatternFaults({ grants }).length === 0) return;
   throw new ProblemError(
@@ -260,7 +260,7 @@ function assertValidGrants(grants: SessionGrants): void {
   );
 }
 
-/** Throws `conflict` when the session was deleted after the epoch in which something is to be granted. */
+/** Throws `conflict` if the session was deleted after the epoch of the grant. */
 export function assertSameEpoch(state: SessionState, epoch: number): void {
   if (state.epoch === epoch) return;
   throw new ProblemError('conflict', 'The session was deleted after the call was submitted, and its grants ended with it: decide once');

@@ -5,7 +5,7 @@ import { Endpoint, RouteBody } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { ZodPipe } from '../platform/http/zod.pipe.js';
 
-/** How freely the tools of a session may act, and what people granted to it. */
+/** HTTP controller of session settings: posture, tools and grants. */
 @Controller()
 export class SessionsController {
   constructor(private readonly sessions: SessionStore) {}

@@ -9,6 +9,6 @@ import { SessionCancelChannel } from './session-cancel-channel.service.js';
 
 const shared = [SessionRoom, SessionStore, SessionDataStore, SessionEventPublisher, SessionCancelChannel];
 
-/** The state of sessions: permission mode, tools, grants, hooks, batch strategy. */
+/** State of sessions: permission mode, tools, grants, hooks, batch strategy. */
 @Module({ imports: [GovernanceModule], controllers: [SessionsController], providers: [...shared], exports: shared })
 export class SessionsModule {}
