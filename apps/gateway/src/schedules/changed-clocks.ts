@@ -15,10 +15,11 @@ function offsetOf(timeZone: string, at: number): number {
 }
 
 /**
- * The first due time of a cron expression after a moment, by the clocks of a zone. Where they were put forward over a local time, it
- * is later by what is left out, as clocks show it that were not. Where they were put back, the first of two moments with the same
- * local time, unless the expression means every hour, or every so many. cron-parser counts local times only: in zones it loses some
- * when clocks change, and gives up where they change by half an hour. Pure. @throws Error for a broken expression
+ * First due time of a cron expression after a moment, in the local time of a zone. A skipped local time moves forward by the
+ * length of the gap. A repeated local time counts once, at its first moment, unless the expression has every hour or a step of
+ * hours. cron-parser counts local times only: in zones it loses some at clock changes, and fails at changes of half an hour.
+ * Pure.
+ * @throws Error for a malformed expression
  */
 export function nextTime(cron: string, timeZone: string, afterMs: number): number {
   let [from, earliest, moved] = [afterMs - DAY_MS, -Infinity, Infinity];
@@ -34,7 +35,7 @@ export function nextTime(cron: string, timeZone: string, afterMs: number): numbe
   }
 }
 
-/** Local times are written as if they were of UTC. */
+/** Local times are represented as if they were UTC. */
 function localTimeAfter(cron: string, local: number): number {
   return CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(local) })
     .next()
@@ -46,7 +47,7 @@ function meansEveryHour(cron: string): boolean {
   return cron.trim().split(/\s+/).at(-4)?.startsWith('*') === true;
 }
 
-/** The first minute after `from`, up to `to`, from which another offset holds. */
+/** First minute after `from`, up to `to`, with another offset. */
 function firstChange(timeZone: string, from: number, to: number): number | undefined {
   const before = offsetOf(timeZone, from);
   let end = from;

@@ -15,20 +15,20 @@ import { LOGGER } from '../platform/tokens.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
 import { nextTimes, type Timing } from './schedule-times.js';
 
-/** A due time that is handled later than this was missed: no gateway could run it in time. */
+/** Delay in milliseconds after which a due time counts as missed: no gateway could run it in time. */
 const MISSED_MS = 60_000;
-/** Due times that the queue lost are added again this often. */
+/** Interval for adding due times that the queue lost. */
 const REPAIR_MS = 30_000;
-/** A gateway that has not read the newest keys yet does not know a new one: others are asked before a schedule is paused. */
+/** Tries before a schedule is paused: a gateway that has not read the newest keys does not know a new one, so others are tried. */
 const KEY_TRIES = 5;
 
 const OVERLAPPED = CancelBody.parse({ reason: 'The next run of its schedule began' });
 
 /**
- * Submits the calls of schedules. Any gateway handles a due time; after a crash another one handles it again, and the
- * Idempotency-Key of schedule and due time makes both one call. Steps of a due time: the schedule is there and not
- * paused → its key may still submit → the next due time is added → was it missed → has the run before ended → submit →
- * note the run.
+ * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the Idempotency-Key
+ * of schedule and due time makes both one call. Steps of a due time: the schedule exists and is not paused → its key may still
+ * submit → add the next due time → check whether it was missed → check whether the previous run has ended → submit → store the
+ * run.
  */
 @Injectable()
 export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -62,13 +62,13 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     await this.queue.close();
   }
 
-  /** Adds the first due time after `afterMs`. Adding one twice does no harm. */
+  /** Adds the first due time after `afterMs`. Idempotent. */
   async plan(schedule: StoredSchedule, afterMs = Date.now()): Promise<void> {
     const [dueAt] = nextTimes(timingOf(schedule), afterMs, 1);
     if (dueAt !== undefined) await this.queue.add({ tenantId: schedule.tenantId, scheduleId: schedule.id, dueAt });
   }
 
-  /** Submits the call with the rights of the schedule's key, whatever is due. @throws ProblemError when it is refused */
+  /** Submits the call at once, with the rights of the schedule's key. @throws ProblemError if the call is rejected */
   async runNow(schedule: StoredSchedule): Promise<Call> {
     const principal = this.principalOf(schedule);
     if (principal instanceof ProblemError) throw principal;
@@ -78,7 +78,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     return call;
   }
 
-  /** The key as it is now, or why it may not submit. */
+  /** Current state of the key, or the problem that prevents a submission. */
   principalOf({ keyId, tenantId }: Pick<StoredSchedule, 'keyId' | 'tenantId'>): Principal | ProblemError {
     const named = { keyId, tenantId, scopes: [] };
     return this.apiKeys.rejection(named, 'submit') ?? this.apiKeys.current(named) ?? new ProblemError('unauthenticated', 'No such key');
@@ -98,7 +98,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     const now = Date.now();
     const last = await this.store.lastRun(tenantId, scheduleId);
     const isOpen = last?.callId !== undefined && Date.parse(last.dueAt) !== dueAt && (await this.isOpen(last.callId));
-    // Of due times that wait for the same end, the newest counts.
+    // Of due times that wait for the same end, only the newest counts.
     if (schedule.overlap === 'queue' && last !== undefined && Date.parse(last.dueAt) > dueAt) return 'done';
     if (isOpen && schedule.overlap === 'queue') return 'again';
     await this.plan(schedule, Math.max(now, dueAt));
@@ -108,7 +108,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     return 'done';
   }
 
-  /** `open`: the call of the run before, if it has not ended. */
+  /** `open`: call of the previous run, if it has not ended. */
   private async run(
     schedule: StoredSchedule,
     principal: Principal,
@@ -141,7 +141,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     return snapshot !== undefined && snapshot.status !== 'ended';
   }
 
-  /** The only due time of a schedule may be over and not handled. */
+  /** Plans a schedule again. Includes a single due time that is over and was not handled. */
   private async planAgain(schedule: StoredSchedule): Promise<void> {
     const isPending = schedule.at !== undefined && (await this.store.lastRun(schedule.tenantId, schedule.id)) === undefined;
     await this.plan(schedule, isPending ? 0 : Date.now());

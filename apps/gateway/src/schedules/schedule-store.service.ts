@@ -5,7 +5,7 @@ import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites, type DurableScript } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** A schedule as it is stored. Its call has the arguments as they were submitted: they are submitted again at each run. */
+/** Schedule in its stored form. Its call has the submitted arguments, which each run submits again. */
 export const StoredSchedule = CreateScheduleBody.extend({
   id: z.string(),
   tenantId: z.string(),
@@ -16,8 +16,8 @@ export const StoredSchedule = CreateScheduleBody.extend({
 export type StoredSchedule = z.output<typeof StoredSchedule>;
 
 /**
- * KEYS[1] schedules of the tenant, KEYS[2] tenants with schedules; ARGV[1] id, ARGV[2] text, ARGV[3] most of them,
- * ARGV[4] tenant. Answers 1, also when it is there, or 0 when there are too many.
+ * Creates a schedule. KEYS[1] schedules of the tenant, KEYS[2] tenants with schedules; ARGV[1] id, ARGV[2] text, ARGV[3] most
+ * schedules, ARGV[4] tenant. Returns 1, also for an existing id, or 0 if there are too many.
  */
 const CREATE = once(`#!lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
@@ -26,7 +26,10 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('SADD', KEYS[2], ARGV[4])
 return 1`);
 
-/** Changes a field of a schedule that was not deleted. KEYS[1] where schedules are, KEYS[2] the hash to change; ARGV[1] id, ARGV[2] text. */
+/**
+ * Changes a field of a schedule that was not deleted. KEYS[1] schedules of the tenant, KEYS[2] hash to change; ARGV[1] id,
+ * ARGV[2] text.
+ */
 const CHANGE = once(`#!lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
@@ -40,7 +43,7 @@ export class ScheduleStore {
     private readonly durable: DurableWrites,
   ) {}
 
-  /** @throws ProblemError `quota_exceeded` when the tenant has too many */
+  /** @throws ProblemError `quota_exceeded` if the tenant has too many */
   async create(schedule: StoredSchedule): Promise<void> {
     const { tenantId, id } = schedule;
     const args = [id, JSON.stringify(schedule), SCHEDULE_LIMITS.perTenant, tenantId];
@@ -54,7 +57,7 @@ export class ScheduleStore {
     return text === null ? undefined : StoredSchedule.parse(JSON.parse(text));
   }
 
-  /** Oldest first. */
+  /** Schedules of the tenant, oldest first. */
   async list(tenantId: string): Promise<StoredSchedule[]> {
     const all = (await this.redis.hvals(keys.schedules(tenantId))).map((text) => StoredSchedule.parse(JSON.parse(text)));
     return all.sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
@@ -69,7 +72,7 @@ export class ScheduleStore {
     return text === null ? undefined : ScheduleRun.parse(JSON.parse(text));
   }
 
-  /** Nothing happens to a schedule that was deleted meanwhile. */
+  /** Ignores a schedule that was deleted meanwhile. */
   async put(schedule: StoredSchedule): Promise<void> {
     const { tenantId, id } = schedule;
     await this.durable.run(CHANGE, [keys.schedules(tenantId), keys.schedules(tenantId)], [id, JSON.stringify(schedule)]);
@@ -85,7 +88,7 @@ export class ScheduleStore {
   }
 }
 
-/** A repetition could bring back a schedule that was deleted, or undo a change. */
+/** Script without repetition, which could restore a deleted schedule or undo a change. */
 function once(text: string): DurableScript {
   return { script: new LuaScript(text), repeatable: false };
 }

@@ -46,7 +46,7 @@ const DAY_MS = 86_400_000;
 const FIRST = Date.UTC(2026, 0, 1);
 const LAST = Date.UTC(2031, 0, 1);
 
-/** When the clocks of a zone change from 2026 to 2030, with the offsets before and after in ms. */
+/** Clock changes of a zone from 2026 to 2030, with the offsets before and after in ms. */
 function changesOf(timeZone: string): { readonly at: number; readonly before: number; readonly after: number }[] {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   const offset = (at: number) => {
@@ -77,7 +77,7 @@ describe('a daily time when the clocks change', () => {
     for (const { timeZone, all } of ZONES)
       for (const { at, before, after } of all) {
         changes++;
-        // A local time, as if it were of UTC, in the middle of what is left out or doubled.
+        // Local time, represented as UTC, in the middle of the skipped or repeated hour.
         const local = at + before + (after - before) / 2;
         const cron = `${new Date(local).getUTCMinutes()} ${new Date(local).getUTCHours()} * * *`;
         const [first, second] = nextTimes(of({ cron, timeZone }), at - 12 * 3_600_000, 2);
@@ -104,7 +104,10 @@ describe('a daily time when the clocks change', () => {
   });
 });
 
-/** Due times at some minutes of some hours, by what is meant: a missing local time is later by what is left out, of a doubled one the first counts. */
+/**
+ * Expected due times at some minutes of some hours: a skipped local time moves forward by the gap, a repeated one counts at its
+ * first moment.
+ */
 function meant(minutes: readonly number[], hours: readonly number[], change: { at: number; before: number; after: number }): number[] {
   const { at, before, after } = change;
   const midnight = Math.floor((at + before) / DAY_MS) * DAY_MS;
@@ -120,7 +123,7 @@ function meant(minutes: readonly number[], hours: readonly number[], change: { a
 }
 
 describe('several times an hour or a day when the clocks change', () => {
-  /** Zones whose clocks change alike count as one. */
+  /** Zones by clock change; zones with the same changes count as one. */
   const CHANGES = new Map(
     ZONES.flatMap(({ timeZone, all }) => all.slice(0, 4).map((change) => [JSON.stringify(change), { timeZone, ...change }] as const)),
   );

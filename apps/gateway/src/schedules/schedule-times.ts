@@ -4,7 +4,7 @@ import { nextTime } from './changed-clocks.js';
 
 export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
 
-/** The first due times after a moment; fewer when it is over. Times are ms since the epoch. Pure. @throws Error for a broken expression */
+/** First due times after a moment, in ms since the epoch; fewer if the schedule ends. Pure. @throws Error for a malformed expression */
 export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, afterMs: number, count: number): number[] {
   if (at !== undefined) return [Date.parse(at)].filter((time) => time > afterMs);
   if (everyMs !== undefined) {
@@ -13,7 +13,7 @@ export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, aft
   }
   assertDayExists(CronExpressionParser.parse(cron ?? ''));
   const times: number[] = [];
-  // A schedule that runs asks for one at a time: a list is made in the same way.
+  // Computes each time from the previous one, exactly as a running schedule does.
   for (let last = afterMs; times.length < count; times.push(last)) last = nextTime(cron ?? '', timeZone, last);
   return times;
 }
@@ -21,7 +21,7 @@ export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, aft
 /** Days of each month, in a leap year. */
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Without it the parser looks at ten thousand months, which takes it half a second. @throws Error for a day that none of the months has */
+/** Rejects a day that none of the months has: the parser would search ten thousand months for it, for half a second. @throws Error */
 function assertDayExists({ fields: { dayOfMonth, month, dayOfWeek } }: CronExpression): void {
   const longest = Math.max(...month.values.map((number) => MONTH_DAYS[number - 1] ?? 0));
   if (!dayOfWeek.isWildcard || dayOfMonth.values.some((day) => typeof day === 'string' || day <= longest)) return;

@@ -8,7 +8,7 @@ import { SchedulesService } from './schedules.service.js';
 
 const ID = new ZodPipe(ScheduleId);
 
-/** Calls that are submitted at due times. */
+/** HTTP controller of schedules, which submit calls at due times. */
 @Controller()
 export class SchedulesController {
   constructor(private readonly schedules: SchedulesService) {}

@@ -6,7 +6,7 @@ import { ScheduleStore } from './schedule-store.service.js';
 import { SchedulesController } from './schedules.controller.js';
 import { SchedulesService } from './schedules.service.js';
 
-/** Calls that are submitted at due times. */
+/** Schedules, which submit calls at due times. */
 @Module({
   imports: [GovernanceModule, CallsModule],
   controllers: [SchedulesController],

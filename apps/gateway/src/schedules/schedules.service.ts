@@ -20,7 +20,7 @@ import { ScheduleRunner, timingOf } from './schedule-runner.service.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
 import { assertTiming, nextTimes, type Timing } from './schedule-times.js';
 
-/** Makes, shows and changes schedules. Only the key that made one, or the scope `admin`, changes it. */
+/** Creates, reads and changes schedules. Only the creating key, or the scope `admin`, may change one. */
 @Injectable()
 export class SchedulesService {
   constructor(
@@ -31,7 +31,10 @@ export class SchedulesService {
     private readonly acts: AdminActs,
   ) {}
 
-  /** With the same `id` it is made once. @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many */
+  /**
+   * Creates a schedule, once for each `id`.
+   * @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many
+   */
   async create(principal: Principal, body: CreateScheduleBody, id = `sch-${randomUUID()}`): Promise<Schedule> {
     const { tenantId, keyId } = principal;
     const now = Date.now();
@@ -70,7 +73,7 @@ export class SchedulesService {
 
   async delete(principal: Principal, id: string): Promise<void> {
     const schedule = await this.findOwn(principal, id);
-    // First the act: a repetition would not find the schedule.
+    // Records the act first: a repetition would not find the schedule.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.schedule_deleted', schedule);
     await this.store.delete(schedule);
   }
