@@ -1,14 +1,14 @@
 import { ProblemError, type Principal, type Scope } from '#contracts';
 import type { RateLimitResult } from './rate-limits.service.js';
 
-/** @throws ProblemError `forbidden` when the key lacks the scope, or when none is declared */
+/** @throws ProblemError `forbidden` if the key lacks the scope, or if none is declared */
 export function assertScope(principal: Principal, required: Scope | undefined): void {
   if (required !== undefined && principal.scopes.includes(required)) return;
   const needed = required ?? '(none is declared: no key may call it)';
   throw new ProblemError('forbidden', `This needs the scope ${needed}; the key has ${principal.scopes.join(', ')}`);
 }
 
-/** @throws ProblemError `too_many_requests` when the key has used its budget */
+/** @throws ProblemError `too_many_requests` if the key has used its budget */
 export function assertWithinRate({ allowed, limit, resetMs }: RateLimitResult): true {
   if (allowed) return true;
   throw new ProblemError('too_many_requests', `The key may make ${limit} requests a minute`, { retryAfterMs: resetMs });
@@ -17,7 +17,7 @@ export function assertWithinRate({ allowed, limit, resetMs }: RateLimitResult): 
 const BEARER = /^Bearer +(\S{1,8192}) *$/i;
 
 /**
- * The token of an Authorization header; undefined without the header.
+ * Token of an Authorization header; undefined without the header.
  * @throws ProblemError `unauthenticated` for a header of another form
  */
 export function bearerToken(authorization: string | undefined): string | undefined {

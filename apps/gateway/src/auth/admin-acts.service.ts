@@ -13,22 +13,22 @@ import { LOGGER } from '../platform/tokens.js';
 import { ApiKeyStore } from './api-key-store.service.js';
 import { TokenBucket } from './token-bucket.js';
 
-/** What was done, or is done next where it cannot be undone; without secrets. */
+/** Administrative act, done or about to be done; without secrets. */
 export interface Act {
   readonly target: string;
-  /** Anything that JSON can hold: members that are undefined are left out. */
+  /** Any JSON value; undefined members are omitted. */
   readonly before?: unknown;
   readonly after?: unknown;
   readonly reason?: string | undefined;
 }
 
-/** An act that may be done now, and is recorded with what was done. */
+/** Act that may be done now, and whose result is then recorded. */
 export interface AdmittedAct {
-  /** Whose act it is. */
+  /** Tenant of the act. */
   readonly tenantId: string;
   /**
-   * @throws ProblemError `unavailable` when the act could not be recorded: no act is answered as done without a record
-   * @throws EventLogUnreplicated when too few replicas have the record
+   * @throws ProblemError `unavailable` if the act could not be recorded: no act succeeds without a record
+   * @throws EventLogUnreplicated if too few replicas have the record
    */
   record(type: AdminType, act: Act): Promise<void>;
 }
@@ -36,8 +36,8 @@ export interface AdmittedAct {
 const MAX_TENANTS = 10_000;
 
 /**
- * Admits administrative acts before they are done, and records them in the log: after they were done, or before what a repetition
- * would not find, and always before they are answered. With DURABILITY=replicated the answer waits for the replicas.
+ * Admits administrative acts before they are done, and records them in the log: after the act, or before an act that a
+ * repetition could not find, and always before the response. With DURABILITY=replicated the response waits for the replicas.
  */
 @Injectable()
 export class AdminActs {
@@ -53,8 +53,8 @@ export class AdminActs {
   ) {}
 
   /**
-   * Before an act is done. One that `revokes` takes away something that is there, so that it can be done only once; it is admitted
-   * while Redis is full, too.
+   * Admits an act before it is done. `revokes`: the act takes something away, which is possible only once; admitted even while
+   * Redis is full.
    * @throws ProblemError `too_many_requests` for too many acts of the tenant, `overloaded` while Redis is full
    */
   admit(principal: Principal, { revokes }: { readonly revokes: boolean }): AdmittedAct {
@@ -63,7 +63,7 @@ export class AdminActs {
     return { tenantId: principal.tenantId, record: (type, act) => this.record(principal, type, act, revokes) };
   }
 
-  /** What revokes has a bucket of its own: a key that floods the tenant with acts cannot hold up its own end. */
+  /** Separates the budget of revocations: a key that floods the tenant with acts cannot delay its own revocation. */
   private takeOf(tenantId: string, revokes: boolean): void {
     const limit = this.config.tenantActsPerMinute;
     const name = `${revokes ? 'revoke' : 'change'} ${tenantId}`;
@@ -99,7 +99,7 @@ export class AdminActs {
     }
   }
 
-  /** What this gateway did by itself. Never rejects: no request waits for it. */
+  /** Records an act of this gateway itself. Never rejects: no request waits for it. */
   async recordOwn(tenantId: string, type: AdminType, act: Act): Promise<void> {
     try {
       await this.append(tenantId, type, dataOf(act), { source: `/gateway/${this.config.name}`, actor: 'system:gateway' }, true);
@@ -122,7 +122,7 @@ function dataOf({ target, before, after, reason }: Act): AdminData {
   };
 }
 
-/** The value, or its digest where it is long. */
+/** The value, or its digest if it is long. */
 function boundedJson(value: unknown): JsonValue {
   const text = JSON.stringify(value) ?? 'null';
   return text.length > ADMIN_DATA_CHARS ? { sha256: sha256Hex(text), chars: text.length } : Json.parse(JSON.parse(text));

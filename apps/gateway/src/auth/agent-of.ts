@@ -2,8 +2,7 @@ import { ProblemError, type Principal } from '#contracts';
 import { anyGlobMatches } from './tool-patterns.js';
 
 /**
- * The agent of a call: the one that the call names, else that of its key, if it has one. Policy, posture, hooks and
- * limits are looked up by it.
+ * Agent of a call: the named one, else the key's, if present. Key for policy, posture, hooks and limits.
  * @throws ProblemError `forbidden` for an agent that the key may not act for
  */
 export function agentOf(principal: Principal, named: string | undefined): string | undefined {
@@ -12,7 +11,7 @@ export function agentOf(principal: Principal, named: string | undefined): string
   return named ?? principal.agentId;
 }
 
-/** Why the key may not act for the agent that a call names; undefined when it may. */
+/** Rejection of an agent that the key may not act for; undefined otherwise. */
 export function agentRejection({ keyId, agentId, agents = [] }: Principal, named: string | undefined): ProblemError | undefined {
   if (named === undefined || named === agentId || anyGlobMatches(agents, named)) return undefined;
   const may = [...(agentId === undefined ? [] : [agentId]), ...agents].join(', ');

@@ -13,29 +13,29 @@ interface StoredKey {
   readonly principal: Principal;
   /** ms since the epoch; Infinity = never. */
   readonly expiresAt: number;
-  /** Of keys, not of tokens: shared by all texts of the key. */
+  /** Last use, shared by all texts of a key; absent for tokens. */
   readonly use?: KeyUse | undefined;
 }
 
-/** When a key was used last, ms since the epoch; 0 = not since this gateway knows it. */
+/** Last use of a key, ms since the epoch; 0 = not since this gateway knows the key. */
 export interface KeyUse {
   at: number;
 }
 
-/** A login to the dashboard, as long as this gateway holds it. It counts until `expiresAt`, which may be set to 0. */
+/** Login to the dashboard, while this gateway holds it. Valid until `expiresAt`, which may be set to 0. */
 export interface LoginGrant {
   readonly principal: Principal;
   expiresAt: number;
 }
 
-/** A key that was made over HTTP, as this store holds it. */
+/** Key created over HTTP, as this store holds it. */
 export interface CreatedKey {
-  /** Equal texts mean equal keys. */
+  /** Version of the key: equal texts mean equal keys. */
   readonly version: string;
   readonly entry: Omit<ApiKeyConfig, 'key' | 'sha256' | 'person'>;
-  /** All who can have its text. */
+  /** All people who may know its text. */
   readonly people: readonly string[];
-  /** Digests of its texts and until when each works, ms since the epoch; the present one first. Empty when it is revoked. */
+  /** Digests of its texts with the expiry of each, ms since the epoch; the current one first. Empty for a revoked key. */
   readonly secrets: readonly { readonly sha256: string; readonly until: number }[];
 }
 
@@ -44,38 +44,38 @@ interface Presented {
   readonly stored: StoredKey;
 }
 
-/** The keys that count at one time. */
+/** Set of active keys. */
 interface KeySet {
   readonly byDigest: ReadonlyMap<string, StoredKey>;
   readonly byId: ReadonlyMap<string, StoredKey>;
   readonly issuers: ReadonlyMap<string, JwtIssuer>;
   readonly login: LoginSettings | undefined;
-  /** Who has each key, also of revoked ones. */
+  /** People of each key, also of revoked ones. */
   readonly people: ReadonlyMap<string, readonly string[]>;
 }
 
 type Keys = Omit<KeySet, 'issuers' | 'login'>;
 const NO_KEYS: Keys = { byDigest: new Map(), byId: new Map(), people: new Map() };
 
-/** Tokens that are known without another look at their signature, and for how long. */
+/** Most tokens whose verification is cached, and the time for it in milliseconds. */
 const MAX_TOKENS = 10_000;
 const TOKEN_MS = 60_000;
 
 export const LOGIN_IS_OVER = 'The login is over: sign in again';
 
-/** The longest delay of a Node timer. */
+/** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The API keys of this gateway, and the tokens that were verified lately, by SHA-256. The keys themselves are not stored, except the last token of each open
- * connection. A look-up hashes the token first, so its duration reveals nothing about the key; the last token of a
+ * API keys of this gateway, and recently verified tokens, by SHA-256. The keys themselves are not stored, except the last token
+ * of each open connection. A look-up hashes the token first, so its duration reveals nothing about the key; the last token of a
  * connection is compared in constant time.
  *
- * A principal has the rights of its key at the time of the look-up. What outlives one request (sockets, event streams,
- * waits, batches) calls `rejection` before each frame, delivery or step, and `watch` to learn when the key is lost.
+ * A principal has the rights of its key at the time of the look-up. Work that outlives one request (sockets, event streams,
+ * waits, batches) calls `rejection` before each frame, delivery or step, and `watch` to be notified when the key is lost.
  *
- * A token is lost when it expires, and when what the config says about its issuer changes. What was stored of its
- * principal with a call or batch goes on until the issuer is removed, with no more rights than the issuer may give.
+ * A token is lost when it expires, and when its issuer's settings in the config change. Its principal that was stored with a
+ * call or batch remains valid until the issuer is removed, with no more rights than the issuer may give.
  */
 @Injectable()
 export class ApiKeyStore {
@@ -86,7 +86,7 @@ export class ApiKeyStore {
   private readonly keyUses = new Map<string, KeyUse>();
   private configured: readonly ApiKeyConfig[] = [];
   private lastPresented = new WeakMap<object, Presented>();
-  /** By principals that this store returned. */
+  /** Digests by principals of this store. */
   private readonly digests = new WeakMap<Principal, string>();
   private readonly tokens = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS, ttl: TOKEN_MS });
   private readonly issued = new WeakMap<Principal, VerifiedToken>();
@@ -99,14 +99,17 @@ export class ApiKeyStore {
     this.keySet = this.fromConfig;
   }
 
-  /** Replaces all keys and issuers at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
+  /**
+   * Replaces all keys and issuers at once, also for open sockets and streams: watchers of a key that lost rights are called
+   * before this returns.
+   */
   replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = [], login?: LoginSettings): void {
     this.fromConfig = this.buildKeySet(keys, issuers, login);
     this.tokens.clear();
     this.switchKeys();
   }
 
-  /** Replaces all keys that were made over HTTP, with the same effect. A key that has not changed keeps its principal. */
+  /** Replaces all keys created over HTTP, with the same effect. An unchanged key keeps its principal. */
   replaceCreated(keys: readonly CreatedKey[]): void {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
@@ -124,41 +127,41 @@ export class ApiKeyStore {
     this.switchKeys();
   }
 
-  /** The active settings of logins; undefined where people cannot sign in. */
+  /** Active settings of logins; undefined if people cannot sign in. */
   get login(): LoginSettings | undefined {
     return this.keySet.login;
   }
 
-  /** From now on the principal of the login is known, as long as the grant says. */
+  /** Makes the principal of the login known until the grant expires. */
   admitLogin(grant: LoginGrant): void {
     this.logins.set(grant.principal, grant);
   }
 
-  /** The login does not count any more: what it has opened ends before this returns. */
+  /** Ends the login and everything it has opened, before this returns. */
   endLogin(grant: LoginGrant): void {
     grant.expiresAt = 0;
     for (const listener of this.listeners) listener();
   }
 
-  /** The keys of the config that belong to the tenant, with their texts: not for answers. */
+  /** Keys of the tenant in the config, with their texts: must not get into responses. */
   keysOfConfig(tenantId: string): readonly ApiKeyConfig[] {
     return this.configured.filter(({ tenant }) => tenant === tenantId);
   }
 
-  /** Keys that this gateway has seen used since it knows them, by id. */
+  /** Last uses that this gateway has seen, by key id. */
   uses(): ReadonlyMap<string, Readonly<KeyUse>> {
     return this.keyUses;
   }
 
-  /** Who is behind a key or token. Undefined for one that is not known. */
+  /** People behind a key or token; undefined for an unknown one. */
   peopleOf(keyId: string): readonly string[] | undefined {
     const subject = subjectOfKeyId(keyId);
     return subject === undefined ? this.keySet.people.get(keyId) : [subject];
   }
 
   /**
-   * The principal of the token; undefined when it is unknown or has expired. It is one shared, frozen object a key.
-   * Requests of one `connection` mostly have the same token: only the first of them is hashed.
+   * Principal of the token; undefined if it is unknown or has expired. One shared, frozen object per key. Requests of one
+   * `connection` mostly have the same token: only the first of them is hashed.
    */
   authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
     const stored = connection === undefined ? this.lookUp(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
@@ -167,15 +170,15 @@ export class ApiKeyStore {
     return stored.principal;
   }
 
-  /** From now on the token is known, unless its issuer was changed while it was verified. */
+  /** Makes the token known, unless its issuer was changed during the verification. */
   admit(token: string, verified: VerifiedToken): void {
     this.issued.set(verified.principal, verified);
     if (this.isTrusted(verified)) this.tokens.set(sha256Hex(token), verified);
   }
 
   /**
-   * The principal with the rights that its key has now; undefined when the key was removed, has expired or belongs to
-   * another tenant. A principal that was stored, such as that of a batch, is found by its `keyId`.
+   * Principal with its key's current rights; undefined if the key was removed, has expired or belongs to another tenant. A
+   * stored principal, such as that of a batch, is found by its `keyId`.
    */
   current(principal: Principal, now = Date.now()): Principal | undefined {
     const stored = this.resolve(principal);
@@ -185,8 +188,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Whether the same person is behind both keys or tokens, as far as the config says. The subject of a token is the same person
-   * at every issuer. A key that was made over HTTP and is not known here may be anyone's.
+   * True if the same person is behind both keys or tokens, as far as the config shows. The subject of a token is the same
+   * person at every issuer. An unknown key created over HTTP may be anyone's.
    */
   isSamePerson(keyId: string, other: string): boolean {
     if (keyId === other) return true;
@@ -195,7 +198,7 @@ export class ApiKeyStore {
     return people?.some((person) => others?.includes(person)) === true;
   }
 
-  /** Why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined when it may. */
+  /** Reason why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined if it may. */
   rejection(principal: Principal, scope?: Scope, now = Date.now()): ProblemError | undefined {
     const current = this.current(principal, now);
     if (current === undefined) return new ProblemError('unauthenticated', this.lossReason(principal));
@@ -204,8 +207,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Calls `lost` once, when the principal may not continue: after a change of the config, when the key expires, or at
-   * once. The returned function stops the watch.
+   * Calls `lost` once when the principal may not continue: after a change of the config, when the key expires, or at once. The
+   * returned function stops the watch.
    */
   watch(principal: Principal, scope: Scope | undefined, lost: (problem: ProblemError) => void): () => void {
     let expiry: NodeJS.Timeout | undefined;
@@ -228,7 +231,7 @@ export class ApiKeyStore {
     return release;
   }
 
-  /** Calls `changed` after each change of the keys. The returned function stops that. */
+  /** Calls `changed` after each change of the keys, until the returned function is called. */
   onChange(changed: () => void): () => void {
     const listener = () => changed();
     this.listeners.add(listener);
@@ -260,7 +263,7 @@ export class ApiKeyStore {
     const verified = this.issued.get(principal);
     if (verified !== undefined) return this.isTrusted(verified) ? verified : undefined;
     const issuer = issuerOfKeyId(principal.keyId) ?? '';
-    // Tokens may be of the same issuer, which bounds them in another way.
+    // Logins before tokens: both may have the same issuer, with different bounds.
     if (principal.person !== undefined) return this.ofEarlierLogin(principal, issuer);
     const rules = this.keySet.issuers.get(issuer);
     if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
@@ -277,7 +280,7 @@ export class ApiKeyStore {
     return { principal: Object.freeze(stored), expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
   }
 
-  /** What was stored of a login with a call or batch: no more than roles of its tenant may give now. */
+  /** Principal stored by an earlier login with a call or batch, narrowed to the rights that roles of its tenant may give now. */
   private ofEarlierLogin(principal: Principal, issuer: string): StoredKey | undefined {
     const { login } = this.keySet;
     if (login === undefined || login.issuer !== issuer) return undefined;
@@ -308,7 +311,7 @@ export class ApiKeyStore {
 
   private switchKeys(): void {
     const { fromConfig, created } = this;
-    // The config has the last word, should both have the same.
+    // Keys of the config override created ones of the same digest or id.
     this.keySet = {
       byDigest: new Map([...created.byDigest, ...fromConfig.byDigest]),
       byId: new Map([...created.byId, ...fromConfig.byId]),
@@ -349,7 +352,7 @@ export class ApiKeyStore {
   }
 }
 
-/** A key that names no person counts for itself. */
+/** Person of a key; a key without one counts as a person of its own. */
 function personOf({ id, person }: ApiKeyConfig): string {
   return person ?? `apikey:${id}`;
 }

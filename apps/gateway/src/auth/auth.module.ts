@@ -20,7 +20,7 @@ import { RateLimits } from './rate-limits.service.js';
 
 const services = [AdminActs, ApiKeyStore, CreatedKeys, Authenticator, RateLimits, OpenSockets, OriginPolicy];
 
-/** API keys, tokens, scopes, rate limits, limits of open sockets, and the origin check. Global: every feature asks about keys. */
+/** API keys, tokens, scopes, rate limits, limits of open sockets, and the origin check. Global: every feature needs keys. */
 @Global()
 @Module({
   controllers: [KeysController, LoginController],

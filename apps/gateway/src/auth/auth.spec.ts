@@ -123,7 +123,7 @@ describe('the person behind a key', () => {
       expect(same('one', other)).toEqual([true, true]);
     for (const other of ['ada', 'plain', 'gone', 'https://id.example.com#eve']) expect(same('one', other)).toEqual([false, false]);
     expect(same('plain', 'gone')).toEqual([false, false]);
-    // Made over HTTP, and not known here yet or any more.
+    // Key created over HTTP, not yet or no longer known here.
     expect(same('plain', 'key-01jz8c5w3q4x9r7t2m6k8n0p1v')).toEqual([true, true]);
   });
 });

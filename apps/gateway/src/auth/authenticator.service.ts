@@ -28,13 +28,13 @@ export class Authenticator {
     this.verifier = this.verifierOf(jwt);
   }
 
-  /** The issuers whose tokens are accepted now. */
+  /** Issuers whose tokens are accepted. */
   get issuers(): readonly string[] {
     return this.verifier.issuers.map(({ issuer }) => issuer);
   }
 
   /**
-   * The principal of the token: at once for an API key and for a JWT that was verified lately. `connection` as for
+   * Principal of the token: at once for an API key and for a recently verified JWT. `connection` as for
    * `ApiKeyStore.authenticate`. Throws, or rejects with, a ProblemError `unauthenticated` or `unavailable`.
    */
   identify(token: string, connection?: object): Principal | Promise<Principal> {
@@ -46,8 +46,9 @@ export class Authenticator {
   }
 
   /**
-   * The principal of a request: of its bearer token, and without one of the cookie of a login.
-   * @throws ProblemError `unauthenticated`, `unavailable`, or `origin_refused` for a cookie that another site's page makes use of
+   * Principal of a request: of its bearer token, else of its login cookie.
+   * @throws ProblemError `unauthenticated`, `unavailable`, or `origin_refused` for a cookie in a request from a page of another
+   * site
    */
   identifyRequest({ method, headers, raw }: FastifyRequest): Principal | Promise<Principal> {
     const { authorization, cookie } = headers;
@@ -57,14 +58,14 @@ export class Authenticator {
     return this.identifyLogin(cookie);
   }
 
-  /** The cookie of a login that an upgrade carries; undefined where the page is not of the gateway's own origin. */
+  /** Login cookie of an upgrade; undefined if the page is not of the gateway's own origin. */
   loginOf({ cookie, origin }: IncomingHttpHeaders): string | undefined {
     return origin !== undefined && this.logins?.originFor(cookie) === origin ? cookie : undefined;
   }
 
   /**
-   * The principal of the login whose cookie the request or upgrade carries; nothing of it is trusted before.
-   * Rejects with a ProblemError `unauthenticated`, `forbidden` or `unavailable`.
+   * Principal of the login cookie of a request or upgrade, verified first. Rejects with a ProblemError `unauthenticated`,
+   * `forbidden` or `unavailable`.
    */
   async identifyLogin(cookie: string | undefined): Promise<Principal> {
     const login = await this.logins?.find(cookie);
@@ -78,7 +79,7 @@ export class Authenticator {
     this.apiKeys.replace(keys, issuers, login);
   }
 
-  /** Another gateway may have made the key a moment ago. */
+  /** Looks up a key that another gateway may have just created. */
   private async lookAgain(token: string, created: CreatedKeys): Promise<Principal> {
     try {
       await created.refresh();

@@ -10,12 +10,12 @@ const ServedRoute = Reflector.createDecorator<Route>();
 const reflector = new Reflector();
 const METHODS = { get: RequestMethod.GET, post: RequestMethod.POST, put: RequestMethod.PUT, delete: RequestMethod.DELETE } as const;
 
-/** A handler that returns the response's body, or nothing where it writes the response itself. */
+/** Handler that returns the response's body, or nothing if it writes the response itself. */
 type Handler<R extends Route> = (...args: never[]) => ResponseOf<R> | void | Promise<ResponseOf<R> | void>;
 
 /**
- * Serves a route of the contract: its method, path, scope and, unless the handler sets another, its first documented status.
- * A handler whose result does not fit the route does not compile.
+ * Serves a route of the contract: its method, path, scope and, unless the handler sets another, its first documented status. A
+ * handler whose result does not match the route does not compile.
  *
  * @example
  * ```ts
@@ -36,8 +36,8 @@ export function Endpoint<R extends Route>(
 }
 
 /**
- * The body in the form that the route documents. `parsedBy` replaces the schema of the route with one that is cheaper to
- * check. Nest has meanings of its own for a schema as the argument, and for an object with the member `schema`.
+ * Body in the form that the route documents. `parsedBy` replaces the schema of the route with a cheaper one. Nest gives other
+ * meanings to a schema as the argument, and to an object with the member `schema`.
  */
 export const RouteBody = createParamDecorator(
   (options: { readonly parsedBy: z.ZodType } | undefined, context: ExecutionContext): unknown => {
@@ -47,12 +47,12 @@ export const RouteBody = createParamDecorator(
   },
 );
 
-/** The query in the form that the route documents. */
+/** Query in the form that the route documents. */
 export const RouteQuery = createParamDecorator((_nothing: undefined, context: ExecutionContext): unknown =>
   parse(documented(reflector.get(ServedRoute, context.getHandler()).query), context.getArgByIndex<FastifyRequest>(0).query, 'query'),
 );
 
-/** A path of the contract as the router writes it: `:name` for `{name}`, `::` for a colon. */
+/** Path of the contract in the router's syntax: `:name` for `{name}`, `::` for a colon. */
 export function nestPath(path: string): string {
   return path.replaceAll(':', '::').replaceAll(/\{(\w+)\}/g, ':$1');
 }

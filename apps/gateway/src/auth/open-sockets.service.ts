@@ -7,7 +7,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 
 const RETRY_MS = 5_000;
 
-/** What is counted, and the variable that limits it. */
+/** Counters, and the variable that limits each. */
 const COUNTED = {
   address: { limit: 'perAddress', name: 'SOCKETS_PER_ADDRESS', of: 'this address' },
   waiting: { limit: 'unauthenticated', name: 'SOCKETS_UNAUTHENTICATED', of: 'this address without a key' },
@@ -16,17 +16,17 @@ const COUNTED = {
 } as const;
 type Counted = keyof typeof COUNTED;
 
-/** One WebSocket, event stream or polling worker, counted against the limits until it is released. */
+/** One WebSocket, event stream or polling worker, counted against the limits until its release. */
 export interface SocketReservation {
-  /** Counts the socket for its key instead of as unauthenticated. Returns the problem when there is no room; the counts stay then. */
+  /** Counts the socket for its key instead of as unauthenticated. Returns the problem if there is no room, with unchanged counts. */
   authenticate(principal: Pick<Principal, 'keyId' | 'tenantId'>): ProblemError | undefined;
-  /** The socket is closed. Idempotent. */
+  /** Releases the counts of a closed socket. Idempotent. */
   release(): void;
 }
 
 /**
- * Limits the WebSockets, event streams and polling workers that this gateway holds open: by key, tenant and address, and by
- * address for sockets that have not sent their key yet. A new one beyond a limit is refused; open ones stay.
+ * Limits the WebSockets, event streams and polling workers open at this gateway: by key, tenant and address, and by address for
+ * sockets that have not sent their key yet. Rejects new ones beyond a limit; open ones stay.
  */
 @Injectable()
 export class OpenSockets {
@@ -34,7 +34,7 @@ export class OpenSockets {
 
   constructor(@Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'sockets' | 'trustedProxies'>) {}
 
-  /** @throws ProblemError `too_many_requests` when there is no room */
+  /** @throws ProblemError `too_many_requests` if there is no room */
   open(request: IncomingMessage, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketReservation {
     const address = clientAddress(request, this.config.trustedProxies);
     const first = this.take([
@@ -44,7 +44,7 @@ export class OpenSockets {
         : [['key', `${principal.tenantId} ${principal.keyId}`] as const, ['tenant', principal.tenantId] as const]),
     ]);
     if (first instanceof ProblemError) throw first;
-    /** Undefined once it is closed. */
+    /** Undefined after the release. */
     let taken: readonly string[] | undefined = first;
     const release = () => {
       for (const id of taken ?? []) this.add(id, -1);
@@ -67,7 +67,7 @@ export class OpenSockets {
     return { authenticate, release };
   }
 
-  /** All of them, or none and the reason. */
+  /** Increments all counters, or none and returns the problem. */
   private take(wanted: readonly (readonly [Counted, string])[]): readonly string[] | ProblemError {
     const full = wanted.find(([what, of]) => (this.counts.get(`${what} ${of}`) ?? 0) >= this.config.sockets[COUNTED[what].limit]);
     if (full !== undefined) {

@@ -6,15 +6,15 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Protects a gateway on a private machine or network against foreign web pages:
- * - Host: a gateway bound to loopback answers only to loopback names and GATEWAY_ALLOWED_HOSTS, which stops DNS
- *   rebinding; one bound elsewhere checks the header only where GATEWAY_ALLOWED_HOSTS is set;
+ * - Host: a gateway bound to loopback answers only to loopback names and GATEWAY_ALLOWED_HOSTS, which prevents DNS rebinding;
+ *   one bound elsewhere checks the header only if GATEWAY_ALLOWED_HOSTS is set;
  * - Origin: a browser's request must come from the same host or from one of GATEWAY_ALLOWED_ORIGINS. Programs send none.
  */
 @Injectable()
 export class OriginPolicy {
   private readonly hosts: ReadonlySet<string> | undefined;
   private readonly origins: ReadonlySet<string>;
-  /** The last Host header that passed: most requests repeat it. */
+  /** Last Host header that passed, which most requests repeat. */
   private lastHost: string | undefined;
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
@@ -24,7 +24,7 @@ export class OriginPolicy {
     this.origins = new Set(config.allowedOrigins.map((origin) => new URL(origin).origin));
   }
 
-  /** Why the request is refused; undefined when it is allowed. */
+  /** Reason for the rejection of a request; undefined if it is allowed. */
   rejectionReason(headers: { readonly host?: string | undefined; readonly origin?: string | undefined }): string | undefined {
     const host = headers.host?.toLowerCase() ?? '';
     if (host !== this.lastHost && this.hosts !== undefined && !this.hosts.has(host) && !this.hosts.has(withoutPort(host))) {

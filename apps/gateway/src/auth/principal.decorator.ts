@@ -9,25 +9,25 @@ declare module 'fastify' {
 }
 
 export const REQUIRED_SCOPE = Symbol('required scope');
-/** The value of REQUIRED_SCOPE on routes that need no key. */
+/** Value of REQUIRED_SCOPE on routes that need no key. */
 export const NO_KEY = 'no key';
 
-/** The route or frame needs a key with this scope. A route with neither this nor `Public` is closed to every key. */
+/** Requires a key with this scope. A route without this and without `Public` is closed to every key. */
 export function RequireScope(scope: Scope): MethodDecorator {
   return applyDecorators(SetMetadata(REQUIRED_SCOPE, scope));
 }
 
-/** The route (or every route of the class) needs no key and counts for no rate limit: health, metrics, documents. */
+/** Opens the route (or every route of the class) without a key and without rate limit: health, metrics, documents. */
 export function Public(): MethodDecorator & ClassDecorator {
   return applyDecorators(SetMetadata(REQUIRED_SCOPE, NO_KEY));
 }
 
-/** What a guard leaves the principal on: an HTTP request, or a frame of a WebSocket. */
+/** Carrier of the principal for handlers: an HTTP request, or a frame of a WebSocket. */
 interface Authenticated {
   readonly principal?: Principal | undefined;
 }
 
-/** The key's principal that makes the request or sent the frame. */
+/** Principal of the request or frame. */
 export const CurrentPrincipal = createParamDecorator((_nothing: undefined, context: ExecutionContext): Principal => {
   const { principal } = context.getArgByIndex<Authenticated>(context.getType() === 'ws' ? 1 : 0);
   if (principal === undefined) throw new ProblemError('unauthenticated', 'This route needs an API key');

@@ -14,16 +14,16 @@ declare module 'fastify' {
   }
 }
 
-/** What a handler or its class declares; undefined when neither says anything. */
+/** Scope declared by a handler or its class; undefined for none. */
 type Required = Scope | typeof NO_KEY | undefined;
 
-/** A frame of a WebSocket, whose session has checked the key before. */
+/** Frame of a WebSocket, whose session has already checked the key. */
 export interface GuardedFrame {
   readonly principal: Principal;
   readonly session: { readonly flow: { passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> } };
 }
 
-/** Checks key (401), scope (403) and rate (429) of every HTTP request and every WebSocket frame. It cannot be switched off. */
+/** Checks key (401), scope (403) and rate (429) of every HTTP request and every WebSocket frame. Cannot be switched off. */
 @Injectable()
 export class PrincipalGuard implements CanActivate {
   constructor(
@@ -63,7 +63,7 @@ export class PrincipalGuard implements CanActivate {
   }
 }
 
-/** Headers of draft-ietf-httpapi-ratelimit-headers; one policy, named after what it counts. */
+/** Headers of draft-ietf-httpapi-ratelimit-headers, with one policy, named after its unit. */
 function applyRate(result: RateLimitResult, reply: FastifyReply): boolean {
   const { limit, remaining, windowSeconds, resetMs } = result;
   reply.header('RateLimit-Policy', `"requests";q=${limit};w=${windowSeconds}`);

@@ -17,22 +17,22 @@ export interface RateLimitResult {
   readonly limit: number;
   readonly remaining: number;
   readonly windowSeconds: number;
-  /** Time until the window ends. */
+  /** Milliseconds until the window ends. */
   readonly resetMs: number;
 }
 
 /**
- * Limits the requests a minute of each key. A key with a limit of its own (`ratePerMinute`) is counted in Redis, and all
- * gateways share the count; while Redis is out of reach each gateway counts alone. For any other key each gateway
- * allows KEY_RATE_PER_MINUTE, counted in memory without a round trip, spread over the minute after a burst.
+ * Limits the requests per minute of each key. A key with a limit of its own (`ratePerMinute`) is counted in Redis, and all
+ * gateways share the count; while Redis is unreachable each gateway counts alone. For any other key each gateway allows
+ * KEY_RATE_PER_MINUTE, counted in memory without a round trip, spread over the minute after a burst.
  */
 @Injectable()
 export class RateLimits {
-  /** By limit. */
+  /** Limiters by limit. */
   private readonly limiters = new Map<number, RateLimiterRedis>();
-  /** For keys without a limit of their own; a change of the config makes new principals and so new buckets. */
+  /** Buckets of keys without a limit of their own; a change of the config creates new principals and so new buckets. */
   private readonly buckets = new WeakMap<Principal, TokenBucket>();
-  /** All tokens of a subject have one budget. */
+  /** Buckets by subject, shared by all its tokens. */
   private readonly ofSubjects = new LRUCache<string, TokenBucket>({ max: MAX_SUBJECTS });
 
   constructor(
@@ -90,7 +90,7 @@ export class RateLimits {
   }
 }
 
-/** Whose budget it is. An issuer may speak for many tenants, which may have subjects of one name. */
+/** Id of the budget. Includes the tenant for tokens: an issuer may serve many tenants with equal subject names. */
 function counted({ keyId, tenantId }: Principal): string {
   return issuerOfKeyId(keyId) === undefined ? keyId : `${tenantId} ${keyId}`;
 }

@@ -8,9 +8,9 @@ export interface RepeaterMark {
 }
 
 /**
- * Part of what recognises a repeated submission: the user, the agent, and the key itself if it may not use all tools. An
- * answer to a repetition has the result of the first call, and policies look up what a call may do by its agent. An agent
- * or user that the submission names is in its body. Empty for a key without any of these.
+ * Part of the identity of a repeated submission: the user, the agent, and the key itself if it may not use all tools. A
+ * repetition gets the result of the first call, and policies decide by agent. An agent or user in the submission is part of its
+ * body. Empty for a key without any of these.
  */
 export function repeaterMark(
   principal: Principal,

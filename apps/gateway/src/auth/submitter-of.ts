@@ -2,8 +2,9 @@ import { ProblemError, type CallEventOf, type Principal } from '#contracts';
 import type { ApiKeyStore } from './api-key-store.service.js';
 
 /**
- * The key that submitted a call, as it is now; of a token what it allowed then and its issuer may give now.
- * @throws ProblemError `forbidden` when it may not submit calls any more
+ * Submitting key of a call with its current rights. A token has the rights that it granted at submission, as far as its issuer
+ * may still grant them.
+ * @throws ProblemError `forbidden` if it may no longer submit calls
  */
 export function submitterOf(
   apiKeys: Pick<ApiKeyStore, 'current' | 'rejection'>,

@@ -1,6 +1,6 @@
 /**
- * A rate limit with a burst. Not `rate-limiter-flexible`, which counts the keys in Redis: its memory limiter answers by
- * a promise and counts in fixed windows, and each frame of a socket is checked in line here.
+ * Rate limit with a burst. Not `rate-limiter-flexible`, which counts the keys in Redis: its memory limiter returns a promise
+ * and counts in fixed windows, and each frame of a socket is checked synchronously here.
  */
 export class TokenBucket {
   private left: number;

@@ -5,8 +5,8 @@ import { forbiddingPattern, matchesTool } from '#policy';
 type ForbiddableTool = Parameters<typeof forbiddingPattern>[1];
 
 /**
- * Whether the key may use the tool: keys without patterns may use all, others those in their list of globs of names and
- * patterns of sources (`@source`, `@source/name`). Patterns behind a `!` also mean what patterns that forbid mean.
+ * True if the key may use the tool: keys without patterns may use all, others those in their list of globs of names and
+ * patterns of sources (`@source`, `@source/name`). Patterns after `!` match like forbidding patterns of a policy.
  */
 export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: ForbiddableTool): boolean {
   if (tools === undefined) return true;
@@ -15,12 +15,12 @@ export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: Forbidd
   return isInList(tools, matches, forbids);
 }
 
-/** No glob can be made of it, so nothing tells what it should forbid: it forbids everything. */
+/** True for a pattern without a valid glob, which forbids everything since its meaning is unknown. */
 function isRefused(pattern: string): boolean {
   return globOrFault(pattern) instanceof PatternError;
 }
 
-/** Whether one of the globs of agents, users or tenants matches. */
+/** True if one of the globs of agents, users or tenants matches. */
 export function anyGlobMatches(globs: readonly string[], name: string): boolean {
   return globs.some((glob) => globMatches(glob, name));
 }

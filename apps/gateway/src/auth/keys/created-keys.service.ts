@@ -8,11 +8,11 @@ import { ApiKeyStore, type CreatedKey } from '../api-key-store.service.js';
 import { KeyRecords, type ReadRecord } from './key-records.service.js';
 import { rightsOf } from './key-views.js';
 
-/** For a message that was lost; messages make a change count at once. */
+/** Polling interval that covers lost messages; messages apply a change at once. */
 const LOOK_MS = 2_000;
 const TOPIC = 'api-keys';
 
-/** Keeps the keys of this gateway as Redis has them. A gateway that cannot reach Redis keeps what it knows. */
+/** Mirrors the created keys from Redis. A gateway that cannot reach Redis keeps its last copy. */
 @Injectable()
 export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private revision: string | undefined;
@@ -29,7 +29,7 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Resolves after the first look: this gateway knows all keys when it takes requests. */
+  /** Resolves after the first read: this gateway knows all keys before it accepts requests. */
   async onApplicationBootstrap(): Promise<void> {
     const look = () =>
       this.refresh().catch((error: unknown) => this.log.warn({ err: error }, 'API keys could not be read; known ones count'));
@@ -43,9 +43,9 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
     this.stopListening?.();
   }
 
-  /** Resolves when all changes until now count here. Rejects while Redis is out of reach. */
+  /** Resolves once all changes until now apply here. Rejects while Redis is unreachable. */
   refresh(): Promise<void> {
-    // A look that runs may have read before the change that the caller knows of.
+    // Starts another read, since a running one may precede the caller's change.
     this.next ??= this.running.then(() => {
       this.next = undefined;
       const look = this.look();
@@ -55,7 +55,7 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
     return this.next;
   }
 
-  /** Makes a change count: here when it resolves, on other gateways as soon as they hear of it. Rejects when Redis is out of reach. */
+  /** Applies a change: here on return, on other gateways when they receive the message. Rejects if Redis is unreachable. */
   async announce(): Promise<void> {
     await this.redis.publish(keys.batchChannel(), TOPIC);
     await this.refresh();

@@ -7,7 +7,7 @@ import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites, type DurableScript } from '../../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 
-/** A key as it is stored: never its text. */
+/** Key in its stored form, without its text. */
 export const KeyRecord = CreateKeyBody.extend({
   id: z.string(),
   tenantId: z.string(),
@@ -15,7 +15,7 @@ export const KeyRecord = CreateKeyBody.extend({
   createdBy: z.string(),
   createdByName: z.string().optional(),
   people: z.array(z.string()),
-  /** The present one first; the others work until their time. */
+  /** Digests, the current one first; others are valid until their time. */
   secrets: z.array(z.object({ sha256: z.string(), until: z.string().optional() })),
   rotatedAt: z.string().optional(),
   revokedAt: z.string().optional(),
@@ -24,15 +24,16 @@ export const KeyRecord = CreateKeyBody.extend({
 });
 export type KeyRecord = z.output<typeof KeyRecord>;
 
-/** A record with the text that it was read from, which a change names. */
+/** Record with its stored text, which a change must name. */
 export interface ReadRecord {
   readonly record: KeyRecord;
   readonly text: string;
 }
 
 /**
- * KEYS[1] keys of the tenant, KEYS[2] tenants with keys, KEYS[3] revision; ARGV[1] id, ARGV[2] text, ARGV[3] most of them,
- * ARGV[4] tenant, ARGV[5] revision, ARGV[6..] ids to forget. Answers 1, also when it is there, or 0 when there are too many.
+ * Creates a key. KEYS[1] keys of the tenant, KEYS[2] tenants with keys, KEYS[3] revision; ARGV[1] id, ARGV[2] text, ARGV[3]
+ * most keys, ARGV[4] tenant, ARGV[5] revision, ARGV[6..] ids to delete. Returns 1, also for an existing id, or 0 if there are
+ * too many.
  */
 const CREATE: DurableScript = {
   repeatable: false,
@@ -47,8 +48,8 @@ return 1`),
 };
 
 /**
- * Also above maxmemory: a key must be revocable just then. KEYS[1] keys of the tenant, KEYS[2] revision; ARGV[1] id, ARGV[2]
- * text as it was read, ARGV[3] new text, ARGV[4] revision. Answers 1, or 0 when it was changed meanwhile.
+ * Changes a key, also above maxmemory, when keys must remain revocable. KEYS[1] keys of the tenant, KEYS[2] revision; ARGV[1]
+ * id, ARGV[2] text that was read, ARGV[3] new text, ARGV[4] revision. Returns 1, or 0 if the key was changed meanwhile.
  */
 const CHANGE: DurableScript = {
   repeatable: true,
@@ -61,7 +62,7 @@ redis.call('SET', KEYS[2], ARGV[4])
 return 1`),
 };
 
-/** Keys that were made over HTTP, in Redis. */
+/** Keys created over HTTP, in Redis. */
 @Injectable()
 export class KeyRecords {
   constructor(
@@ -70,7 +71,7 @@ export class KeyRecords {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Another text after each change; undefined before the first. */
+  /** Revision, different after each change; undefined before the first. */
   async revision(): Promise<string | undefined> {
     return (await this.redis.get(keys.apiKeyRevision())) ?? undefined;
   }
@@ -80,7 +81,7 @@ export class KeyRecords {
     return (await Promise.all(tenants.map((tenantId) => this.list(tenantId)))).flat();
   }
 
-  /** Oldest first. A record that this release cannot read is left out, so that its key is refused and the others count. */
+  /** Keys of the tenant, oldest first. A record that this release cannot read is skipped, which disables its key only. */
   async list(tenantId: string): Promise<ReadRecord[]> {
     const all = Object.entries(await this.redis.hgetall(keys.apiKeys(tenantId))).flatMap(([id, text]) => {
       try {
@@ -98,7 +99,7 @@ export class KeyRecords {
     return text === null ? undefined : read(text);
   }
 
-  /** `ended` are forgotten. @throws ProblemError `quota_exceeded` when the tenant has too many */
+  /** Stores the key and deletes `ended`. @throws ProblemError `quota_exceeded` if the tenant has too many */
   async create(record: KeyRecord, ended: readonly string[]): Promise<void> {
     const { tenantId, id } = record;
     const names = [keys.apiKeys(tenantId), keys.apiKeyTenants(), keys.apiKeyRevision()];
@@ -108,7 +109,7 @@ export class KeyRecords {
     throw new ProblemError('quota_exceeded', why);
   }
 
-  /** @throws ProblemError `conflict` when it was changed since it was read */
+  /** @throws ProblemError `conflict` if the key was changed since it was read */
   async change({ text, record }: ReadRecord, changed: KeyRecord): Promise<void> {
     const names = [keys.apiKeys(record.tenantId), keys.apiKeyRevision()];
     const answer = await this.durable.run(CHANGE, names, [record.id, text, JSON.stringify(changed), randomUUID()]);

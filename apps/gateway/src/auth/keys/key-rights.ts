@@ -4,7 +4,7 @@ import { agentRejection } from '../agent-of.js';
 import { issuerOfKeyId } from '../tokens/token-principal.js';
 import { userRejection } from '../user-of.js';
 
-/** Bounds that are not named are those of the creator. Agents that calls may name are not passed on: not naming them bounds. */
+/** Rights of a new key. Absent bounds come from the creator, except the agents that calls may name, whose absence is the bound. */
 export function inheritedRights(creator: Principal, wanted: KeyRights): KeyRights {
   const expiresAt = wanted.expiresAt ?? expiryOf(creator);
   const users = wanted.users ?? (wanted.user === undefined ? creator.users : undefined);
@@ -20,9 +20,9 @@ export function inheritedRights(creator: Principal, wanted: KeyRights): KeyRight
 }
 
 /**
- * The text of a key gives its rights to the one who gets it.
- * `defaultRate`: the requests a minute of keys without a rate of their own.
- * @throws ProblemError `forbidden` that names each right that the holder of `own` does not have
+ * Checks that a key has no more rights than its recipient. `defaultRate`: requests per minute of keys without a rate of their
+ * own.
+ * @throws ProblemError `forbidden` that names each right that the holder of `own` lacks
  */
 export function assertNotWider(own: Principal, wanted: KeyRights, defaultRate: number): void {
   const errors = faults(own, wanted, defaultRate).map(([field, expected]) => ({ pointer: `/${field}`, message: `expected ${expected}` }));
@@ -61,7 +61,7 @@ function faults(own: Principal, wanted: KeyRights, defaultRate: number): (readon
   return found.filter((fault) => fault !== false);
 }
 
-/** A token ends within the hour, and its person makes keys for programs that go on. */
+/** Expiry of the creator's key. None for a token, which expires within the hour, since its person creates keys for long-lived programs. */
 function expiryOf({ keyId, expiresAt }: Principal): string | undefined {
   return issuerOfKeyId(keyId) === undefined ? expiresAt : undefined;
 }

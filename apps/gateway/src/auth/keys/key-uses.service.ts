@@ -7,7 +7,7 @@ import { ApiKeyStore } from '../api-key-store.service.js';
 const WRITE_MS = 10_000;
 const MOST = 1_000;
 
-/** When each key was used last, over all gateways. Each of them notes it in memory and writes it every 10 s. */
+/** Last use of each key over all gateways. Each gateway collects uses in memory and writes them every 10 s. */
 @Injectable()
 export class KeyUses implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly written = new Map<string, number>();
@@ -19,7 +19,7 @@ export class KeyUses implements OnApplicationBootstrap, BeforeApplicationShutdow
   ) {}
 
   onApplicationBootstrap(): void {
-    // What was not written is written the next time.
+    // The next write includes uses of a failed one.
     this.ticker = everyMs(WRITE_MS, () => this.write());
   }
 
@@ -28,7 +28,7 @@ export class KeyUses implements OnApplicationBootstrap, BeforeApplicationShutdow
     await this.write().catch(() => {});
   }
 
-  /** ms since the epoch, in the order of the ids; undefined for a key that was not used. */
+  /** Last uses in ms since the epoch, in the order of the ids; undefined for an unused key. */
   async read(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
     await this.write();

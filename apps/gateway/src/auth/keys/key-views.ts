@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyConfig, KeyRights } from '#contracts';
 import type { KeyRecord } from './key-records.service.js';
 
-/** What is shown of a key that was made over HTTP: neither digests nor people. */
+/** API form of a key created over HTTP, without digests and people. */
 export function keyView(record: KeyRecord, now = Date.now()): ApiKey {
   const { people: _people, tenantId: _tenant, secrets, ...shown } = record;
   const open = secrets.flatMap(({ until }) => (until !== undefined && Date.parse(until) > now ? [until] : []));
@@ -14,7 +14,7 @@ export function configKeyView(entry: ApiKeyConfig, now = Date.now()): ApiKey {
   return { ...rightsOf(entry), id: entry.id, origin: 'config', status: statusOf(entry, now) };
 }
 
-/** The rights alone, each only where it is set. */
+/** Rights of a key; absent ones are omitted. */
 export function rightsOf({
   scopes,
   agent,

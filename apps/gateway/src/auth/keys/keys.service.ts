@@ -23,7 +23,7 @@ import { isCreatedKeyId, newKeyId, newKeyText } from './key-text.js';
 import { KeyUses } from './key-uses.service.js';
 import { configKeyView, keyView, rightsOf } from './key-views.js';
 
-/** What administrators of a tenant do with its keys. A key never makes, or gets the text of, one that may do more than itself. */
+/** Administration of a tenant's keys. A key can never create, or get the text of, a key with more rights. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -48,9 +48,9 @@ export class KeysService {
   }
 
   /**
-   * Steps: check the rights → store the key → it ends again if the caller lost its own meanwhile, so no key outlives those
-   * that are revoked while it is made → record the act.
-   * @throws ProblemError `forbidden` for more than the caller may do, `quota_exceeded` for too many keys, `unauthenticated`
+   * Creates a key. Steps: check the rights → store the key → end it if the caller's own key was revoked meanwhile, so that no
+   * key outlives a concurrent revocation → record the act.
+   * @throws ProblemError `forbidden` for more rights than the caller's, `quota_exceeded` for too many keys, `unauthenticated`
    */
   async create(caller: Principal, { name, ...wanted }: CreateKeyBody): Promise<IssuedKey> {
     const { tenantId, keyId } = caller;
@@ -84,7 +84,7 @@ export class KeysService {
     return { ...keyView(record), key: text };
   }
 
-  /** @throws ProblemError `forbidden` for a key that may do more than the caller, `conflict` for one that has ended or is of the config */
+  /** @throws ProblemError `forbidden` for a key with more rights than the caller, `conflict` for an ended key or one of the config */
   async rotate(caller: Principal, id: string, { overlapMs }: RotateKeyBody): Promise<IssuedKey> {
     const read = await this.findOwn(caller, id);
     const { record } = read;
@@ -110,17 +110,17 @@ export class KeysService {
     return { ...(await this.withUse(keyView(changed))), key: text };
   }
 
-  /** Any administrator of the tenant may end any of its keys. */
+  /** Revokes a key. Any administrator of the tenant may revoke any of its keys. */
   async revoke(caller: Principal, id: string): Promise<void> {
     const read = await this.findOwn(caller, id);
     const { record } = read;
     const act = this.acts.admit(caller, { revokes: record.revokedAt === undefined });
     await this.end(read, caller);
-    // Also for one that was revoked before: its record may be missing.
+    // Records also an earlier revocation, whose record may be missing.
     await act.record('admin.key_revoked', { target: id, before: actView(record) });
   }
 
-  /** Ends the keys whose text a person got, also those made meanwhile, and that of the caller last. @returns their ids */
+  /** Revokes the keys whose text a person knows, including concurrently created ones, the caller's own last. @returns their ids */
   async revokeOf(caller: Principal, person: string): Promise<string[]> {
     const revoked: string[] = [];
     for (;;) {
@@ -133,7 +133,7 @@ export class KeysService {
     }
   }
 
-  /** Makes the key count no more, on this gateway when it resolves. Safe to repeat. */
+  /** Ends the key, effective on this gateway on return. Idempotent. */
   private async end(read: ReadRecord, { keyId, person }: Principal): Promise<void> {
     const { record } = read;
     if (record.revokedAt === undefined) {
@@ -148,7 +148,7 @@ export class KeysService {
     return [...(this.apiKeys.peopleOf(keyId) ?? [`apikey:${keyId}`])];
   }
 
-  /** As people know the caller: the person who is signed in, or what a key that was made here is for. */
+  /** Name of the caller: the signed-in person, or the purpose of a key created over HTTP. */
   private async nameOf({ person, keyId, tenantId }: Principal): Promise<string | undefined> {
     if (person !== undefined) return personText(person);
     return isCreatedKeyId(keyId) ? (await this.records.get(tenantId, keyId))?.record.name : undefined;
@@ -183,12 +183,12 @@ export class KeysService {
   }
 }
 
-/** Without its texts and their digests. */
+/** Record without texts and digests. */
 function actView({ secrets: _secrets, ...record }: KeyRecord) {
   return record;
 }
 
-/** Calls live at most a week: who had the key is known as long as one of its calls may wait for approval. */
+/** True once no call of the key can wait for approval: calls live at most a week, and until then its people must be known. */
 function isForgotten({ revokedAt, expiresAt }: KeyRecord): boolean {
   const end = revokedAt ?? expiresAt;
   return end !== undefined && Date.parse(end) + KEY_LIMITS.keptMs < Date.now();

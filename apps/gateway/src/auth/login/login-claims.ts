@@ -3,11 +3,11 @@ import { personText } from '../../platform/event-origin.js';
 import { subjectIn } from '../tokens/token-principal.js';
 import { rightsOfRoles } from './role-rights.js';
 
-/** What the provider says about a person, without anything that is not needed here. */
+/** Claims of the provider about a person, reduced to the needed ones. */
 export interface ProviderClaims {
-  /** By which the provider knows the person. */
+  /** Id of the person at the provider. */
   readonly sub: string;
-  /** By which the person is known here: the value of `subjectClaim`. */
+  /** Id of the person here: the value of `subjectClaim`. */
   readonly subject: string;
   readonly name?: string | undefined;
   readonly email?: string | undefined;
@@ -18,7 +18,7 @@ export interface ProviderClaims {
 const MAX_NAME = 120;
 const MAX_EMAIL = 254;
 
-/** Undefined where a claim that names the person is missing, or cannot name one here. */
+/** Undefined if a claim with the person's id is missing or invalid. */
 export function providerClaims(
   claims: Readonly<Record<string, unknown>>,
   { rolesClaim, subjectClaim }: Pick<LoginSettings, 'rolesClaim' | 'subjectClaim'>,
@@ -37,10 +37,10 @@ export function providerClaims(
   };
 }
 
-/** The principal of a person, or why there is none. */
+/** Principal of a person, or the reason why there is none. */
 export type LoginRights = { readonly principal: Principal; readonly roles: readonly string[] } | { readonly refusal: string };
 
-/** Pure: what the settings give a person now. */
+/** Rights of a person under the current settings. Pure. */
 export function rightsOf(claims: Omit<ProviderClaims, 'sub'>, settings: LoginSettings): LoginRights {
   const { allowedDomains, roleMap, issuer } = settings;
   const person = personOf(claims);
@@ -62,7 +62,7 @@ export function rightsOf(claims: Omit<ProviderClaims, 'sub'>, settings: LoginSet
   return { principal, roles: counting.map(([role]) => role) };
 }
 
-/** An address that the provider has not verified may be anyone's: it is not shown. */
+/** Omits an unverified address, which may be anyone's. */
 function personOf({ subject, name, email, emailVerified }: Omit<ProviderClaims, 'sub'>): Person {
   return { subject, ...(name === undefined ? {} : { name }), ...(email === undefined || !emailVerified ? {} : { email }) };
 }
@@ -87,7 +87,7 @@ function atPath(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** People choose their names: nothing in them may change how a line reads. */
+/** Name without control characters, which could change how a line reads. */
 function cleaned(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}<>]/gu, '').trim();
 }

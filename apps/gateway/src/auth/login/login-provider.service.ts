@@ -8,20 +8,20 @@ import { boundedFetch } from '../tokens/issuer-keys.js';
 import { providerClaims, type ProviderClaims } from './login-claims.js';
 
 const TIMEOUT_SECONDS = 5;
-/** The discovery document is read again after this time. */
+/** Age at which the discovery document is read again. */
 const DISCOVERY_MS = 3_600_000;
-/** After a failed read the next one waits so long, however many people ask. */
+/** Pause after a failed read, however many people sign in. */
 const PAUSE_MS = 2_000;
 const CALLBACK_PATH = '/v1/login/callback';
 
-/** What a browser is checked by when it comes back. */
+/** Values that verify the browser's return. */
 export interface Begun {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Who has come back from the provider. */
+/** Person after the return from the provider. */
 export interface Identified {
   readonly claims: ProviderClaims;
   readonly refreshToken?: string | undefined;
@@ -29,12 +29,12 @@ export interface Identified {
 
 interface Discovered {
   readonly text: string;
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly at: number;
   readonly configuration: Promise<oidc.Configuration>;
 }
 
-/** Speaks OpenID Connect with the provider: authorization code with PKCE. Keeps nothing of a person. */
+/** OpenID Connect client of the provider: authorization code with PKCE. Stores nothing of a person. */
 @Injectable()
 export class LoginProvider {
   private discovered: Discovered | undefined;
@@ -45,7 +45,7 @@ export class LoginProvider {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Where people open the dashboard. */
+  /** Origin under which people open the dashboard. */
   originOf(settings: LoginSettings): string {
     const origin = loginOrigin(settings, this.config.publicUrl);
     if (origin === undefined)
@@ -53,7 +53,7 @@ export class LoginProvider {
     return origin;
   }
 
-  /** @throws ProblemError `unavailable` while the provider does not answer */
+  /** @throws ProblemError `unavailable` while the provider is unreachable */
   async begin(settings: LoginSettings): Promise<Begun & { readonly url: URL }> {
     const configuration = await this.configuration(settings);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
@@ -69,8 +69,8 @@ export class LoginProvider {
   }
 
   /**
-   * `search`: the query with which the browser came back. Checks state, issuer, code with PKCE, signature, audience, nonce and expiry.
-   * @throws ProblemError `unauthenticated` when anything is wrong, `unavailable` while the provider does not answer
+   * `search`: query of the browser's return. Verifies state, issuer, code with PKCE, signature, audience, nonce and expiry.
+   * @throws ProblemError `unauthenticated` if any check fails, `unavailable` while the provider is unreachable
    */
   async finish(settings: LoginSettings, search: string, { state, nonce, verifier }: Begun): Promise<Identified> {
     const configuration = await this.configuration(settings);
@@ -85,8 +85,8 @@ export class LoginProvider {
   }
 
   /**
-   * Asks who the person of a refresh token is now.
-   * @throws ProblemError `unauthenticated` when the provider refuses, `unavailable` while it does not answer
+   * Current claims of the person of a refresh token.
+   * @throws ProblemError `unauthenticated` if the provider refuses, `unavailable` while it is unreachable
    */
   async recheck(
     settings: LoginSettings,
@@ -104,14 +104,14 @@ export class LoginProvider {
     }
   }
 
-  /** Where the person may sign out of the provider, too; undefined when it has no such page, or is away. */
+  /** Page for signing out of the provider too; undefined if it has none or is unreachable. */
   async signOutUrl(settings: LoginSettings): Promise<string | undefined> {
     const configuration = await this.configuration(settings).catch(() => undefined);
     if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
     return oidc.buildEndSessionUrl(configuration, { post_logout_redirect_uri: `${this.originOf(settings)}/` }).href;
   }
 
-  /** Claims of the ID token; what it lacks, from the provider's endpoint for user information. */
+  /** Claims of the ID token; missing ones come from the provider's user information endpoint. */
   private async identify(
     configuration: oidc.Configuration,
     settings: LoginSettings,
@@ -182,7 +182,7 @@ export class LoginProvider {
   }
 }
 
-/** RFC 8414: where the document names no method, it is this one. */
+/** Client authentication. RFC 8414: `client_secret_basic` is the default. */
 function authenticationOf(
   { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: oidc.ServerMetadata,
   secret: string,
@@ -196,7 +196,7 @@ function awayNow({ name }: LoginSettings): ProblemError {
   });
 }
 
-/** No answer, or one that says that the server has failed or has too much to do. Anything else is a refusal. */
+/** True for no answer, or one that reports a failure or overload of the server. All other errors are refusals. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, cause, message } = error as Error & { readonly code?: unknown };

@@ -4,16 +4,16 @@ import { LOGIN_LIMITS, type Login } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 
-/** A login as it is stored. Times in ms since the epoch. */
+/** Login in its stored form. Times in ms since the epoch. */
 export const LoginRecord = z.object({
   issuer: z.string(),
   clientId: z.string(),
-  /** In whose list it is: with roles of another tenant it is over. */
+  /** Owner of the index entry. Roles from another tenant end the login. */
   tenantId: z.string(),
   subject: z.string(),
-  /** By which the provider knows the person. */
+  /** Id of the person at the provider. */
   sub: z.string(),
-  /** Which claim the subject was. */
+  /** Claim of the subject. */
   subjectClaim: z.string(),
   name: z.string().optional(),
   email: z.string().optional(),
@@ -22,16 +22,16 @@ export const LoginRecord = z.object({
   startedAt: z.number(),
   endsAt: z.number(),
   checkedAt: z.number(),
-  /** Sealed with what the cookie holds, so that it cannot be read from Redis. */
+  /** Refresh token sealed with the cookie's value, so that it cannot be read from Redis. */
   refreshToken: z.string().optional(),
 });
 export type LoginRecord = z.output<typeof LoginRecord>;
 
-/** What a login is checked by when the browser comes back from the provider. */
+/** Values that verify the browser's return from the provider. */
 export const LoginState = z.object({
   nonce: z.string(),
   verifier: z.string(),
-  /** Of the cookie of the browser that began. */
+  /** Digest of the cookie of the browser that began. */
   browserSha256: z.string(),
   returnTo: z.string(),
 });
@@ -46,12 +46,15 @@ const Listed = z.object({
 });
 type Listed = z.output<typeof Listed>;
 
-/** How long a person has at the provider's page. */
+/** Time for a person at the provider's page. */
 export const STATE_MS = 600_000;
-/** More than discovery, token, keys and user information take together at most. */
+/** Longer than discovery, token, keys and user information together. */
 const RECHECK_MS = 60_000;
 
-/** Logins in Redis: any gateway answers for them. Only digests of cookies and states are stored. Every method rejects while Redis is out of reach. */
+/**
+ * Logins in Redis, available to any gateway. Only digests of cookies and states are stored. Every method rejects while Redis is
+ * unreachable.
+ */
 @Injectable()
 export class LoginRecords {
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
@@ -60,13 +63,13 @@ export class LoginRecords {
     await this.redis.set(keys.loginState(sha256Hex(state)), JSON.stringify(kept), 'PX', STATE_MS);
   }
 
-  /** Once: a state that comes a second time is unknown. */
+  /** Returns a state once; a repeated state is unknown. */
   async take(state: string): Promise<LoginState | undefined> {
     const text = await this.redis.getdel(keys.loginState(sha256Hex(state)));
     return text === null ? undefined : LoginState.parse(JSON.parse(text));
   }
 
-  /** The oldest logins of the person end where they have too many. */
+  /** Stores a login. Beyond the limit per person, the oldest logins end. */
   async create(digest: string, record: LoginRecord, idleMs: number): Promise<void> {
     const { tenantId, subject, name, email, startedAt, endsAt } = record;
     const listed: Listed = { subject, name, email, startedAt, endsAt };
@@ -81,14 +84,14 @@ export class LoginRecords {
     await change.exec();
   }
 
-  /** `extendMs`: the login lives so long from now on. */
+  /** `extendMs`: new lifetime of the login. */
   async read(digest: string, extendMs?: number): Promise<string | undefined> {
     const key = keys.login(digest);
     const text = extendMs === undefined ? await this.redis.get(key) : await this.redis.getex(key, 'PX', extendMs);
     return text ?? undefined;
   }
 
-  /** Never brings back a login that has ended meanwhile. Returns whether it is there. */
+  /** Never revives an ended login. Returns whether the login exists. */
   async update(digest: string, record: LoginRecord): Promise<boolean> {
     return (await this.redis.set(keys.login(digest), JSON.stringify(record), 'KEEPTTL', 'XX')) !== null;
   }
@@ -99,7 +102,7 @@ export class LoginRecords {
     await change.exec();
   }
 
-  /** Ends all logins of the person; returns how many there were. */
+  /** Ends all logins of the person; returns their number. */
   async endAll(tenantId: string, subject: string): Promise<number> {
     const own = (await this.all(tenantId)).filter(([, login]) => login.subject === subject).map(([digest]) => digest);
     if (own.length === 0) return 0;
@@ -109,7 +112,7 @@ export class LoginRecords {
     return own.length;
   }
 
-  /** Those that count, oldest first. */
+  /** Active logins, oldest first. */
   async list(tenantId: string): Promise<Login[]> {
     const all = (await this.all(tenantId)).toSorted(byStart);
     const alive = await Promise.all(all.map(([digest]) => this.redis.exists(keys.login(digest))));
@@ -121,7 +124,7 @@ export class LoginRecords {
     );
   }
 
-  /** Whether this gateway is to ask the provider; another one does it now otherwise. */
+  /** True if this gateway may query the provider; false while another one does. */
   async mayRecheck(digest: string): Promise<boolean> {
     return (await this.redis.set(keys.loginRecheck(digest), '1', 'PX', RECHECK_MS, 'NX')) !== null;
   }

@@ -2,7 +2,7 @@ import type { ProblemError } from '#contracts';
 
 export const REFUSAL_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What a browser shows when a login does not come about. It needs no script. */
+/** Page for a failed login. Needs no script. */
 export function loginRefusalPage({
   code,
   detail,

@@ -14,14 +14,14 @@ import { LoginProvider, type Identified } from './login-provider.service.js';
 import { LoginRecord, LoginRecords } from './login-records.service.js';
 import { openToken, sealToken } from './sealed-token.js';
 
-/** For a message that was lost; messages make an end count at once. */
+/** Polling interval that covers lost messages; messages apply an end at once. */
 const LOOK_MS = 5_000;
 const TOPIC = 'logins';
 const MAX_HELD = 5_000;
-/** After the provider did not answer. */
+/** Pause after the provider did not answer. */
 const RETRY_MS = 30_000;
 
-/** A login that this gateway has seen lately. */
+/** Login that this gateway has recently read. */
 interface Held {
   readonly cookie: string;
   readonly text: string;
@@ -29,11 +29,11 @@ interface Held {
   readonly record: LoginRecord;
   readonly roles: readonly string[];
   readonly grant: LoginGrant;
-  /** When its life was extended last, by `performance.now()`. */
+  /** Last extension of its life, by `performance.now()`. */
   extendedAt: number;
 }
 
-/** A login that counts, as the one who has it sees it. */
+/** Active login with the facts for its owner. */
 export interface OwnLogin {
   readonly principal: Principal;
   readonly roles: readonly string[];
@@ -42,12 +42,12 @@ export interface OwnLogin {
 }
 
 /**
- * Logins by their cookies. Each request reads the record in Redis, so what ends on one gateway is over on all. What stays open
- * (sockets, event streams) ends by a message, or by the next look.
+ * Logins by their cookies. Each request reads the record in Redis, so a login that ends on one gateway ends on all. Its open
+ * connections (sockets, event streams) end by a message, or by the next poll.
  */
 @Injectable()
 export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** By digest of the cookie. One that is dropped ends what it has opened, which may come back. */
+  /** Logins by digest of the cookie. Eviction ends a login's open connections, which may reconnect. */
   private readonly held = new LRUCache<string, Held>({ max: MAX_HELD, dispose: ({ grant }) => this.apiKeys.endLogin(grant) });
   private readonly rechecks = new Map<string, Promise<string | undefined>>();
   private readonly quietUntil = new LRUCache<string, number>({ max: MAX_HELD });
@@ -75,18 +75,18 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     this.stopListening?.();
   }
 
-  /** The origin whose pages may use the cookie of a login; undefined where this header has none that counts as such. */
+  /** Origin whose pages may use a login cookie; undefined if this header has no valid one. */
   originFor(cookieHeader: string | undefined): string | undefined {
     const { login } = this.apiKeys;
     return login && this.cookieOf(login, cookieHeader) && this.provider.originOf(login);
   }
 
-  /** The principal of the login; undefined without one. @throws ProblemError `unavailable` */
+  /** Principal of the login; undefined without one. @throws ProblemError `unavailable` */
   async find(cookieHeader: string | undefined): Promise<Principal | undefined> {
     return (await this.findOwn(cookieHeader))?.principal;
   }
 
-  /** The same with all that the one who has it may know. */
+  /** Login with all the facts for its owner; undefined without one. */
   async findOwn(cookieHeader: string | undefined): Promise<OwnLogin | undefined> {
     const { login } = this.apiKeys;
     const cookie = login && this.cookieOf(login, cookieHeader);
@@ -101,8 +101,8 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Begins a login under a new cookie; the one that the browser had ends. `admit` is asked before anything is done.
-   * @throws ProblemError `forbidden` for a person without a role that counts
+   * Begins a login under a new cookie, and ends the browser's previous one. Calls `admit` first.
+   * @throws ProblemError `forbidden` for a person without a valid role
    */
   async start(
     settings: LoginSettings,
@@ -133,7 +133,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     return { cookie, act, principal: rights.principal, maxAgeMs: endsAt - now };
   }
 
-  /** Ends the login of a cookie header on all gateways. `before` is called with whose it is, and may reject: then nothing has ended. */
+  /** Ends the login of a cookie header on all gateways. Calls `before` with the session's owner. If it rejects, the login is kept. */
   async end(
     settings: LoginSettings,
     cookieHeader: string | undefined,
@@ -142,7 +142,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const cookie = this.cookieOf(settings, cookieHeader);
     if (cookie === undefined) return;
     const digest = sha256Hex(cookie);
-    // Any client may send any cookie: one without a login costs this look-up only.
+    // Skips a cookie without a login: any client may send any cookie, at the cost of this look-up only.
     if ((await this.records.read(digest)) === undefined) {
       this.held.delete(digest);
       return;
@@ -169,7 +169,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     await this.redis.publish(keys.batchChannel(), TOPIC);
   }
 
-  /** What Redis, the settings and the provider say now. `used`: by a request, which keeps it alive. */
+  /** Login by Redis, the settings and the provider. `used`: read for a request, which extends its life. */
   private async load(settings: LoginSettings, cookie: string, used: boolean): Promise<Held | undefined> {
     const digest = sha256Hex(cookie);
     const before = this.held.get(digest);
@@ -209,7 +209,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     return held;
   }
 
-  /** The record as it is after the provider was asked, where that was due; undefined when the login is over. */
+  /** Record after the provider's check, if one was due; undefined for an ended login. */
   private async recheckWhenDue(settings: LoginSettings, cookie: string, text: string): Promise<string | undefined> {
     const digest = sha256Hex(cookie);
     const record = LoginRecord.parse(JSON.parse(text));
@@ -224,7 +224,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const digest = sha256Hex(cookie);
     if (!(await this.records.mayRecheck(digest))) return before;
     try {
-      // Another gateway may have asked meanwhile: a refresh token counts once.
+      // Another gateway may have checked meanwhile: a refresh token is valid once.
       const text = await this.records.read(digest);
       if (text !== before) return text;
       const fresh = await this.confirmed(settings, cookie, LoginRecord.parse(JSON.parse(before)));
@@ -233,7 +233,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       await this.announce();
       return undefined;
     } catch {
-      // The provider or Redis is away: what is known goes on until they are asked again.
+      // Keeps the record while the provider or Redis is unreachable, until the next check.
       this.quietUntil.set(digest, performance.now() + RETRY_MS);
       return before;
     } finally {
@@ -241,7 +241,10 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /** The record by what the provider says now; undefined when it does not confirm the login any more. @throws ProblemError `unavailable` */
+  /**
+   * Record with the provider's current claims; undefined if the provider no longer confirms the login. @throws ProblemError
+   * `unavailable`
+   */
   private async confirmed(settings: LoginSettings, cookie: string, record: LoginRecord): Promise<LoginRecord | undefined> {
     try {
       const { subject, sub } = record;
@@ -266,7 +269,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /** Ends what was opened with logins that are over. One look runs, and one waits for all who ask meanwhile. Never rejects. */
+  /** Ends connections of ended logins. At most one pass runs and one more waits, shared by all callers. Never rejects. */
   private lookAtAll(): Promise<void> {
     this.nextLook ??= (this.look ?? Promise.resolve()).then(() => {
       this.look = this.nextLook;
@@ -280,7 +283,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const { login } = this.apiKeys;
     if (login === undefined) return this.held.clear();
     const cookies = [...this.held.values()].map(({ cookie }) => cookie);
-    // A gateway that cannot reach Redis keeps what it knows.
+    // Keeps logins while Redis is unreachable.
     await Promise.all(cookies.map((cookie) => this.load(login, cookie, false).catch(() => {})));
   }
 }

@@ -21,10 +21,10 @@ import { CurrentPrincipal } from '../principal.decorator.js';
 import { loginRefusalPage, REFUSAL_POLICY } from './login-refusal-page.js';
 import { LoginService, type Redirect } from './login.service.js';
 
-/** Logins that one address may begin or finish in a minute, on one gateway: each is kept for a while. */
+/** Most logins that one address may begin or finish in a minute at one gateway, since each is stored for a while. */
 const PER_MINUTE = 120;
 
-/** HTTP controller: cookies, redirects and the pages that a browser shows when a login does not come about. */
+/** HTTP controller: cookies, redirects and the pages of failed logins. */
 @Controller()
 export class LoginController {
   private readonly attempts = new RateLimiterMemory({ points: PER_MINUTE, duration: 60 });
@@ -81,7 +81,7 @@ export class LoginController {
     return this.logins.endAll(caller, body);
   }
 
-  /** Browsers get a page that says what is wrong, programs the problem. */
+  /** Sends browsers a page about the error, and programs the problem. */
   private async redirect(request: FastifyRequest, reply: FastifyReply, act: () => Promise<Redirect>): Promise<void> {
     try {
       await this.attempts.consume(clientAddress(request.raw, this.config.trustedProxies)).catch(() => {

@@ -23,13 +23,13 @@ import { LoginSessions } from './login-sessions.service.js';
 import { assertOwnPage } from './own-page.js';
 import { safeReturn } from './safe-return.js';
 
-/** Where the browser goes next, and the cookies that it gets. */
+/** Next location of the browser, and its new cookies. */
 export interface Redirect {
   readonly location: string;
   readonly cookies: readonly string[];
 }
 
-/** Signing in, who is signed in, and signing out. */
+/** Sign-in, current login, and sign-out. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -49,7 +49,10 @@ export class LoginService {
     return { provider: { name: login.name, url: `${this.provider.originOf(login)}/v1/login` }, signedIn: own !== undefined };
   }
 
-  /** Steps: refuse while Redis is full → check where to come back to → ask the provider's document → keep what the answer is checked by → send the browser there. */
+  /**
+   * Steps: reject while Redis is full → check the return page → read the provider's document → store the values that verify the
+   * return → redirect the browser.
+   */
   async begin(returnTo: string | undefined): Promise<Redirect> {
     const settings = this.settings();
     this.memory.checkAct();
@@ -62,9 +65,9 @@ export class LoginService {
   }
 
   /**
-   * Steps: take the state, which counts once → compare the browser → let the provider's answer be checked → look at the roles →
-   * begin the login under a new cookie → record it.
-   * @throws ProblemError `unauthenticated` for anything that does not fit, `forbidden` without a role
+   * Steps: take the state, which is valid once → compare the browser → let the provider's answer be verified → derive the
+   * rights from the roles → begin the login under a new cookie → record it.
+   * @throws ProblemError `unauthenticated` for any mismatch, `forbidden` without a role
    */
   async finish(state: string | undefined, search: string, { cookie }: IncomingHttpHeaders): Promise<Redirect> {
     const settings = this.settings();
@@ -85,7 +88,7 @@ export class LoginService {
     };
   }
 
-  /** Also without a login. One that is there is recorded as ended before it ends: a repetition would not find it. */
+  /** Ends the login, if there is one. Records the act first: a repetition would not find the login. */
   async signOut(method: string, headers: IncomingHttpHeaders): Promise<SignedOut & { readonly setCookie: string }> {
     const settings = this.settings();
     const origin = this.provider.originOf(settings);
@@ -112,7 +115,7 @@ export class LoginService {
     return { logins: await redisOr(this.records.list(tenantId)) };
   }
 
-  /** Steps: end the logins → revoke the keys, where that is asked for: a person who is still signed in could make another. */
+  /** Steps: end the logins → revoke the keys, if requested. In this order, since a signed-in person could create another key. */
   async endAll(caller: Principal, { subject, keys }: EndLoginsBody): Promise<LoginsEnded> {
     const { logins } = await this.list(caller);
     const act = this.acts.admit(caller, { revokes: logins.some(({ person }) => person.subject === subject) });

@@ -4,8 +4,8 @@ import { LOGIN_HEADER, ProblemError } from '#contracts';
 const READS: readonly string[] = ['GET', 'HEAD'];
 
 /**
- * A browser sends the cookie of a login by itself, so only pages of the gateway's own origin may make use of it: what changes
- * something needs their `Origin` and a header that no form and no page of another origin can set.
+ * Rejects login cookies from other origins. Browsers send the cookie automatically, so a change needs the gateway's `Origin`
+ * and a header that no form and no page of another origin can set.
  * @throws ProblemError `origin_refused`
  */
 export function assertOwnPage(method: string, headers: IncomingHttpHeaders, origin: string): void {

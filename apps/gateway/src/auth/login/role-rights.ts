@@ -4,7 +4,7 @@ import { globMatches, listOfAny, listOfBoth } from '#patterns';
 type Role = LoginSettings['roleMap'][string];
 type Rights = Pick<Principal, 'scopes' | 'agents' | 'users' | 'tools'>;
 
-/** What roles of one tenant give together. */
+/** Union of the rights of roles of one tenant. */
 export function rightsOfRoles(roles: readonly Role[]): Rights {
   const agents = new Set(roles.flatMap((role) => role.agents ?? []));
   const users = new Set(roles.flatMap((role) => role.users ?? []));
@@ -17,7 +17,7 @@ export function rightsOfRoles(roles: readonly Role[]): Rights {
   };
 }
 
-/** The principal with no more than `most`. */
+/** Principal with at most the rights of `most`. */
 export function narrowed(principal: Principal, most: Rights): Principal {
   const { scopes, agents, users, tools = most.tools } = principal;
   return {
@@ -29,7 +29,7 @@ export function narrowed(principal: Principal, most: Rights): Principal {
   };
 }
 
-/** Patterns that both lists allow; of two that overlap in part, neither is among them. */
+/** Patterns allowed by both lists; partial overlaps are omitted. */
 function inBoth(some: readonly string[], others: readonly string[]): string[] {
   return listOfBoth(some, others, covers);
 }

@@ -1,9 +1,9 @@
 import { ProblemError } from '#contracts';
 
-/** Not those of programs: a page of the dashboard alone. */
+/** Path of a dashboard page. Excludes paths of the API. */
 const PAGE = /^\/(?![/\\])(?!(?:v1|mcp)(?:[/?#]|$))[\x21-\x7e]*$/;
 
-/** The path of the page that a person comes back to. @throws ProblemError `invalid_request` for anything that leads elsewhere */
+/** Path of the page for the return. @throws ProblemError `invalid_request` for anything that leads elsewhere */
 export function safeReturn(returnTo: string | undefined, origin: string): string {
   if (returnTo === undefined) return '/';
   const target = PAGE.test(returnTo) && !returnTo.includes('\\') && URL.canParse(returnTo, origin) ? new URL(returnTo, origin) : undefined;

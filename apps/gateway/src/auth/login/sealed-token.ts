@@ -2,12 +2,12 @@ import { openText, sealText } from '#redis';
 
 const PURPOSE = 'toolyard login refresh token';
 
-/** Sealed with what only the cookie holds. */
+/** Seals a token with the value of the cookie, which is not stored. */
 export function sealToken(token: string, secret: string): string {
   return sealText(token, { secret, purpose: PURPOSE });
 }
 
-/** @throws Error for what was not sealed with this secret */
+/** @throws Error for a token sealed with another secret */
 export function openToken(sealed: string, secret: string): string {
   return openText(sealed, { secret, purpose: PURPOSE });
 }

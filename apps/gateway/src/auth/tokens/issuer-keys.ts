@@ -2,14 +2,14 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVer
 import { ProblemError, type JwtIssuer } from '#contracts';
 
 const TIMEOUT_MS = 5_000;
-/** After a failed read the next one waits at least this long, however many tokens ask. */
+/** Least pause after a failed read, however many tokens arrive. */
 const LEAST_PAUSE_MS = 1_000;
-/** Of an answer with keys: some hundred of them. */
+/** Most bytes of a response with keys: some hundred of them. */
 const MAX_BYTES = 262_144;
 
 /**
- * The public keys of an issuer. They are read when first needed, again every `refreshMs` in the background, and at once
- * for a token that names an unknown key, at most every `cooldownMs`. While they cannot be read the known ones go on.
+ * Public keys of an issuer. Read on first use, again every `refreshMs` in the background, and at once for a token with an
+ * unknown key, at most every `cooldownMs`. After a failed read the known keys remain valid.
  *
  * The returned function throws a ProblemError `unavailable` while it is unknown whether the key is one of the issuer's.
  */
@@ -22,7 +22,7 @@ export function issuerKeys(rules: JwtIssuer, failed: (error: unknown) => void): 
     timeoutDuration: TIMEOUT_MS,
     [customFetch]: boundedFetch,
   });
-  // By the clock that is never set: a step back of the other one would keep new keys out for as long as it was.
+  // Times by the monotonic clock: a step back of the wall clock would delay new keys by its length.
   let [triedAt, failedAt] = [-Infinity, -Infinity];
   const note = (error: unknown) => {
     failedAt = performance.now();
@@ -57,7 +57,7 @@ function keysUnavailable({ issuer, cooldownMs }: JwtIssuer): ProblemError {
   return new ProblemError('unavailable', why, { retryAfterMs: Math.max(cooldownMs, LEAST_PAUSE_MS) });
 }
 
-/** What answers for an issuer must not fill the memory of the gateway. */
+/** Limits the bytes of an issuer's response, so that it cannot fill the gateway's memory. */
 export async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   if (response.body === null) return response;

@@ -2,15 +2,15 @@ import type { JWTPayload } from 'jose';
 import { Label, ProblemError, Scope, type JwtIssuer, type Principal } from '#contracts';
 import { anyGlobMatches } from '../tool-patterns.js';
 
-/** Visible characters of ASCII, as OpenID Connect has them; without braces, which mean something in keys of Redis. */
+/** Visible ASCII characters, as in OpenID Connect; without braces, which are special in keys of Redis. */
 const SUBJECT_FORM = 'visible characters of ASCII without braces, at most 255';
 const SUBJECT = /^[\x21-\x7a\x7c\x7e]{1,255}$/;
 const MAX_WORDS = 200;
-/** The end of the year 9999, s since the epoch. */
+/** End of the year 9999, s since the epoch. */
 const LATEST = 253_402_300_799;
 
 /**
- * Whom a verified token speaks for. Its scopes are those of its claim that the issuer may give at all.
+ * Principal of a verified token. Its scopes are those of its claim that the issuer may grant.
  * @throws ProblemError `unauthenticated` that names the wrong claim
  */
 export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal {
@@ -33,17 +33,14 @@ export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal 
   };
 }
 
-/**
- * The text by which a claim names a person; undefined where it does not. An address that the issuer has not verified may be
- * anyone's, so it names no one.
- */
+/** Id of a person in a claim; undefined if it is invalid. An address that the issuer has not verified identifies no one. */
 export function subjectIn(claims: Readonly<Record<string, unknown>>, claim: string): string | undefined {
   const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   if (typeof value !== 'string' || !SUBJECT.test(value)) return undefined;
   return claim === 'email' && claims['email_verified'] !== true ? undefined : value;
 }
 
-/** What the issuer allows all its tokens alike. */
+/** Bounds of the issuer for all its tokens. */
 export function boundsOf({
   agents,
   users,
@@ -58,23 +55,23 @@ export function boundsOf({
   };
 }
 
-/** Whether tokens of the issuer may be the tenant's. */
+/** True if the issuer may serve the tenant. */
 export function speaksFor({ tenant, tenants }: JwtIssuer, tenantId: string): boolean {
   return tenant === undefined ? tenants === undefined || anyGlobMatches(tenants, tenantId) : tenant === tenantId;
 }
 
-/** Ids of API keys have no `#`, and issuers have none either: two subjects never share an id. */
+/** Id of a token's subject. Neither ids of API keys nor issuers contain `#`, so two subjects never share an id. */
 function tokenKeyId(issuer: string, subject: string): string {
   return `${issuer}#${subject}`;
 }
 
-/** The issuer of the token behind the id; undefined for the id of an API key. */
+/** Issuer of the token behind the id; undefined for the id of an API key. */
 export function issuerOfKeyId(keyId: string): string | undefined {
   const end = keyId.indexOf('#');
   return end < 0 ? undefined : keyId.slice(0, end);
 }
 
-/** The subject of the token behind the id; undefined for the id of an API key. */
+/** Subject of the token behind the id; undefined for the id of an API key. */
 export function subjectOfKeyId(keyId: string): string | undefined {
   const end = keyId.indexOf('#');
   return end < 0 ? undefined : keyId.slice(end + 1);

@@ -3,10 +3,10 @@ import { ProblemError, type JwtIssuer, type Principal } from '#contracts';
 import { issuerKeys } from './issuer-keys.js';
 import { tokenPrincipal } from './token-principal.js';
 
-/** A token whose signature and claims hold. */
+/** Token with a valid signature and valid claims. */
 export interface VerifiedToken {
   readonly principal: Principal;
-  /** ms since the epoch, with the tolerance for the issuer's clock. */
+  /** Expiry in ms since the epoch, with the tolerance for the issuer's clock. */
   readonly expiresAt: number;
   readonly issuer: JwtIssuer;
 }
@@ -18,16 +18,16 @@ interface Trusted {
 
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** Whether the bearer token has the form of a signed JWT. */
+/** True for a bearer token in the form of a signed JWT. */
 export function isJwt(token: string): boolean {
   return COMPACT.test(token);
 }
 
-/** Verifies tokens of the issuers of one version of the config. Keeps nothing of a token. */
+/** Verifies tokens of the issuers of one version of the config. Stores no tokens. */
 export class TokenVerifier {
   private readonly trusted: ReadonlyMap<string, Trusted>;
 
-  /** Issuers that `before` has with the same settings keep the keys that were read. `failed`: the keys of an issuer could not be read. */
+  /** Reuses the keys of issuers with the same settings in `before`. `failed` is called if the keys of an issuer cannot be read. */
   constructor(
     readonly issuers: readonly JwtIssuer[],
     failed: (issuer: string, error: unknown) => void,
@@ -42,12 +42,12 @@ export class TokenVerifier {
     );
   }
 
-  /** What the config says about the issuer; undefined when it is not trusted any more. */
+  /** Settings of the issuer; undefined if it is no longer trusted. */
   rulesOf(issuer: string): JwtIssuer | undefined {
     return this.trusted.get(issuer)?.rules;
   }
 
-  /** @throws ProblemError `unauthenticated` that says what is wrong, `unavailable` when the issuer's keys cannot be read */
+  /** @throws ProblemError `unauthenticated` with the reason, `unavailable` if the issuer's keys cannot be read */
   async verify(token: string): Promise<VerifiedToken> {
     const { rules, keys } = this.trustedOf(token);
     const { issuer, audience, algorithms, type: typ, clockToleranceMs, subjectClaim } = rules;
@@ -77,7 +77,7 @@ export function isSame(one: JwtIssuer, other: JwtIssuer): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** jose's own messages name claims, never their values. */
+/** Problem for an error of jose, whose messages contain names of claims and never their values. */
 function refusalOf(error: unknown, { audience, issuer, algorithms }: JwtIssuer): ProblemError {
   const refused = (why: string) => new ProblemError('unauthenticated', why);
   if (error instanceof errors.JWTExpired) return refused('The token has expired: get a new one');
