@@ -1,14 +1,14 @@
 import type { AgentSettings } from '#contracts';
 import type { GatewayConfig } from '../platform/gateway.config.js';
 
-/** What an agent's entry and that of its tenant may say. */
+/** Settings of an agent's or a tenant's entry. */
 export type Layer = Pick<AgentSettings, 'policy' | 'posture' | 'tools' | 'allowedTools' | 'toolAliases' | 'limits' | 'hooks'>;
 
-/** A value for each tenant and agent that has an entry, computed once for a config and looked up by tenant and name. */
+/** Value for each tenant and agent with an entry, computed once per config and looked up by tenant and name. */
 export class ByAgent<T> {
   private readonly tenants = new Map<string, { readonly value: T | undefined; readonly agents: ReadonlyMap<string, T> }>();
 
-  /** \`valueOf\` gets the entry of the tenant, then that of the agent, as far as there are some; where it returns undefined, the general value holds. */
+  /** `valueOf` gets the present entries, the tenant's before the agent's; if it returns undefined, the general value applies. */
   constructor(
     { agents = {}, tenantRules = {} }: Pick<GatewayConfig, 'agents' | 'tenantRules'>,
     valueOf: (layers: readonly Layer[]) => T | undefined,
@@ -24,14 +24,14 @@ export class ByAgent<T> {
     }
   }
 
-  /** Undefined where neither the agent nor the tenant has an entry. */
+  /** Undefined if neither the agent nor the tenant has an entry. */
   of(tenantId: string, agentId: string | undefined): T | undefined {
     const tenant = this.tenants.get(tenantId);
     return (agentId === undefined ? undefined : tenant?.agents.get(agentId)) ?? tenant?.value;
   }
 }
 
-/** What belongs to a tenant, by its name. */
+/** Entry of a tenant, by its name. */
 export function own<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -11,7 +11,7 @@ export interface HoldChange {
   readonly holds: boolean;
 }
 
-/** What of two configurations differs for a tenant: names of fields of the config file. */
+/** Differences between two configurations for a tenant: names of fields of the config file. */
 export interface TenantChange {
   readonly tenantId: string;
   readonly changed: readonly string[];
@@ -19,7 +19,7 @@ export interface TenantChange {
   readonly holds: readonly HoldChange[];
 }
 
-/** The tenants for which something has changed. What is set for all tenants counts for each that the file names. */
+/** Tenants with changes. General settings count for each tenant that the file names. */
 export function configChanges(before: GatewayConfig, after: GatewayConfig): TenantChange[] {
   const tenants = new Set([DEFAULT_TENANT, ...tenantsOf(before), ...tenantsOf(after)]);
   return [...tenants].flatMap((tenantId) => {
@@ -33,7 +33,7 @@ function tenantsOf({ keys, agents = {}, tenantRules = {}, retention = {}, webhoo
   return [...keys.map(({ tenant }) => tenant), ...[agents, tenantRules, retention, webhooks].flatMap((byTenant) => Object.keys(byTenant))];
 }
 
-/** What a tenant's calls and administrators meet, by field of the config file. */
+/** Settings that apply to a tenant's calls and administrators, by field of the config file. */
 function viewOf(config: GatewayConfig, tenantId: string): Readonly<Record<string, unknown>> {
   const own = <T>(byTenant: Readonly<Record<string, T>> = {}) => (Object.hasOwn(byTenant, tenantId) ? byTenant[tenantId] : undefined);
   const isTheirs = ({ tenant }: { readonly tenant?: string | undefined }) =>

@@ -17,16 +17,16 @@ import { LOGGER } from '../platform/tokens.js';
 import { SkillLibrary } from '../skills/skill-library.service.js';
 import { PolicyConfigService } from './policy-config.service.js';
 
-/** After Redis did not store what workers need of a new file. */
+/** Delay of a retry after Redis did not store the workers' part of a new file. */
 const TRY_AGAIN_MS = 2_000;
-/** Editors and orchestrators write in several steps; the last one counts. */
+/** Delay after a change: editors and orchestrators write in several steps, of which the last one counts. */
 const SETTLE_MS = 100;
 
 /**
- * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety, sources, skills. Two phases: everything
- * is made ready, also what workers read from Redis, then all of it is switched at once. When something fails, the whole
- * file is refused, logged and named by `warning`, and what was active stays; what Redis did not store is tried again.
- * Of overlapping reloads the newest counts. Calls that were evaluated before are not evaluated again.
+ * Reloads the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety, sources, skills. Two
+ * phases: prepare everything, including the workers' part in Redis, then switch all of it at once. A failure rejects the whole
+ * file, with a log message and a `warning`, and the active settings stay; a failed write to Redis is retried. Of overlapping
+ * reloads the newest counts. Calls evaluated earlier are not evaluated again.
  */
 @Injectable()
 export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -55,12 +55,12 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.active = { config };
   }
 
-  /** Why the file as it is now is not active, without its contents; undefined when it is. */
+  /** Reason why the current file is not active, without its contents; undefined if it is active. */
   get warning(): string | undefined {
     return this.rejection;
   }
 
-  /** SHA-256 of the file in force. */
+  /** SHA-256 of the active file. */
   get sha256(): string {
     return digestOf(this.active);
   }
@@ -72,7 +72,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.active = { config: this.config, text: this.text };
     process.on('SIGHUP', this.onSignal);
     try {
-      // The folder, since a file that is replaced is another one.
+      // Watches the folder, since a replaced file is another one.
       this.watcher = watch(dirname(file.path), { persistent: false }, () => this.scheduleReload());
       this.watcher.on('error', (error) => this.log.warn({ err: error }, 'the config file is not watched any more; SIGHUP reloads it'));
     } catch (error) {
@@ -88,7 +88,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.watcher?.close();
   }
 
-  /** Reads the file now; it holds, or was refused, when this resolves, unless a newer reload has begun. Never rejects. */
+  /** Reads the file now. On return it is active or rejected, unless a newer reload has begun. Never rejects. */
   async reload(): Promise<void> {
     const { file } = this.config;
     if (file === undefined) return;
@@ -113,7 +113,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     telemetry.configRead.emit({ ok: this.rejection === undefined });
   }
 
-  /** An event for each tenant that the change is about, and one for each legal hold. */
+  /** Records an event for each affected tenant, and one for each legal hold. */
   private async record(path: string, now: Active): Promise<void> {
     const before = this.active;
     this.active = now;
@@ -150,7 +150,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   }
 }
 
-/** What is in force. */
+/** Active configuration. */
 interface Active {
   readonly config: GatewayConfig;
   readonly text?: string | undefined;
@@ -160,10 +160,10 @@ function digestOf({ text = '' }: Active): string {
   return sha256Hex(text);
 }
 
-/** The file is valid but was not stored: the next try may succeed. */
+/** Error for a valid file that was not stored: a retry may succeed. */
 class NotStored extends Error {}
 
-/** Undefined while the file cannot be read, which may happen for a moment when it is replaced. */
+/** Text of the file; undefined while it cannot be read, as during its replacement. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

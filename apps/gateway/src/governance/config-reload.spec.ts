@@ -17,7 +17,7 @@ import { PolicyConfigService } from './policy-config.service.js';
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'key-of-the-reload-specs', REDIS_URL: process.env['TEST_REDIS_URL'] });
 const valueOf = (edition: string) => `canary of the ${edition} edition`;
 
-/** A Redis whose writes of settings are answered when the test says so, in the order that it says. */
+/** Redis connection whose writes of settings are answered by the test, in any order. */
 function withHeldWrites(redis: RedisConnection): { redis: RedisConnection; answers: (() => void)[] } {
   const answers: (() => void)[] = [];
   const held = new Proxy(redis, {

@@ -20,6 +20,6 @@ const shared = [
   ConfigReload,
 ];
 
-/** The active configuration of policy, limits, hooks and redaction, and its reload. */
+/** Active configuration of policy, limits, hooks and redaction, and its reload. */
 @Module({ imports: [SkillsModule], providers: [...shared], exports: [...shared, SkillsModule] })
 export class GovernanceModule {}

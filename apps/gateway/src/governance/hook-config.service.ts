@@ -11,7 +11,7 @@ interface ConfigSnapshot {
   readonly sessionCommands: (tenantId: string) => boolean;
 }
 
-/** The active hooks. A new config applies from the next call on; an accepted call keeps the hooks it was accepted with. */
+/** Active hooks. A new config applies from the next call on; an accepted call keeps its hooks. */
 @Injectable()
 export class HookConfigService {
   private active: ConfigSnapshot;
@@ -20,12 +20,15 @@ export class HookConfigService {
     this.active = snapshotOf(settings);
   }
 
-  /** Whether sessions of the tenant may have command hooks. */
+  /** True if sessions of the tenant may have command hooks. */
   allowsCommands(tenantId: string): boolean {
     return this.active.sessionCommands(tenantId);
   }
 
-  /** In the order in which they run: for all, the tenant's, the agent's, the session's. Commands of a session count only while allowed. */
+  /**
+   * Hooks in the order of their runs: general, the tenant's, the agent's, the session's. Commands of a session count only while
+   * allowed.
+   */
   of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
     const { forAllAgents, byAgent } = this.active;
     const operators = byAgent.of(tenantId, agentId) ?? forAllAgents;

@@ -5,7 +5,10 @@ import { ByAgent } from './by-agent.js';
 
 type Settings = Pick<GatewayConfig, 'limits' | 'agents' | 'tenantRules' | 'policy'>;
 
-/** Which limits hold for whose calls: those of the profile, replaced field by field by the default, that by the tenant's entry, and that by the agent's. */
+/**
+ * Limits of a caller: those of the profile, overridden field by field by the default, the tenant's entry and the agent's entry,
+ * in this order.
+ */
 @Injectable()
 export class LimitConfigService {
   private defaults: Limits;

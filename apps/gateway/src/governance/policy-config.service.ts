@@ -4,14 +4,14 @@ import { resolvePolicy, type PatternAuthor } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ByAgent, own, type Layer } from './by-agent.js';
 
-/** What applies to the calls of an agent before its session changes anything. */
+/** Policy and posture of an agent before changes by its session. */
 export interface AgentPolicy {
   readonly policy: PolicyConfig;
   readonly posture: Posture;
 }
 
 export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'tenantRules' | 'fourEyes' | 'egress'> & {
-  /** Who wrote the settings; the operator by default. */
+  /** Author of the settings; the operator by default. */
   readonly patternsBy?: PatternAuthor;
 };
 
@@ -22,7 +22,7 @@ interface ConfigSnapshot {
   readonly patternsBy: PatternAuthor;
 }
 
-/** The active policy, computed once for a config. A new config applies from the next call on; decisions made before stay. */
+/** Active policy, computed once per config. A new config applies from the next call on; earlier decisions stay. */
 @Injectable()
 export class PolicyConfigService {
   private active: ConfigSnapshot;
@@ -35,7 +35,7 @@ export class PolicyConfigService {
     return this.active.byAgent.of(tenantId, agentId) ?? this.active.forAllAgents;
   }
 
-  /** Whether a call of the tenant must be allowed by another key than the one that submitted it. */
+  /** True if a call of the tenant must be allowed with another key than its submitter's. */
   requiresFourEyes(tenantId: string): boolean {
     return this.active.fourEyes(tenantId);
   }
@@ -63,8 +63,8 @@ function snapshotOf(settings: RuleSettings): ConfigSnapshot {
 }
 
 /**
- * Every agent whose policy is open to the web may reach the hosts of EGRESS_ALLOW_HOSTS. An agent whose domains are
- * limited, or whose policy sets `privateHosts`, gets only what its policy lists.
+ * Adds the hosts of EGRESS_ALLOW_HOSTS for every agent whose policy is open to the web. An agent with limited domains, or with
+ * `privateHosts` in its policy, gets only the hosts of its policy.
  */
 function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
   const policy = resolvePolicy(...settings);
@@ -74,7 +74,7 @@ function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySe
   return { ...policy, egress: { ...policy.egress, privateHosts: [...hosts] } };
 }
 
-/** Fields without a value hide nothing. */
+/** Undefined fields override nothing. */
 function shorthands({ tools, allowedTools, toolAliases }: Layer): PolicySettings {
   return { tools, allowedTools, toolAliases };
 }

@@ -10,20 +10,20 @@ import { TenantRedaction } from './tenant-redaction.js';
 
 const DEFAULTS = SafetySettings.parse({});
 const DEFAULT_TEXT = JSON.stringify(DEFAULTS);
-/** Well within the life of stored settings. */
+/** Interval far below the life of stored settings. */
 const STORE_AGAIN_MS = 24 * 3_600_000;
 
 export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets' | 'tenantRules'>;
 
 interface ActiveSettings {
-  /** For tenants without settings of their own. */
+  /** Redaction of tenants without settings of their own. */
   readonly general: TenantRedaction;
   readonly byTenant: ReadonlyMap<string, TenantRedaction>;
-  /** All settings that workers find by their digest. */
+  /** All settings that workers load by digest. */
   readonly texts: ReadonlySet<string>;
 }
 
-/** The active redaction settings of each tenant. Stores them for the workers. */
+/** Active redaction settings of each tenant. Stores them for the workers. */
 @Injectable()
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly store: ContentAddressedStore;
@@ -39,7 +39,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     this.active = activeSettings(config);
   }
 
-  /** Rejects when the settings cannot be stored: then no worker could read them. */
+  /** Rejects if the settings cannot be stored: no worker could read them. */
   async onApplicationBootstrap(): Promise<void> {
     await this.storeAll(this.active);
     this.ticker = everyMs(STORE_AGAIN_MS, () => this.renewStored());
@@ -51,7 +51,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
 
   /**
    * Prepares new settings and stores them for the workers. Calling the returned function activates them; it never throws.
-   * Rejects when they cannot be stored: then the settings before stay active.
+   * Rejects if they cannot be stored: the previous settings then stay active.
    */
   async prepare(config: SafetyConfig): Promise<() => void> {
     const prepared = activeSettings(config);
@@ -59,7 +59,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     return () => void (this.active = prepared);
   }
 
-  /** What holds for content of this tenant's calls: the settings for all tenants, and what its own add to them. */
+  /** Redaction of this tenant's content: the general settings and the tenant's additions. */
   of(tenantId: string): TenantRedaction {
     return this.active.byTenant.get(tenantId) ?? this.active.general;
   }
@@ -68,7 +68,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     await Promise.all([...texts].map((text) => this.store.put(text)));
   }
 
-  /** Stores the active settings again, so that Redis keeps them. */
+  /** Stores the active settings again, so that they do not expire. */
   private async renewStored(): Promise<void> {
     try {
       await this.storeAll(this.active);

@@ -11,8 +11,8 @@ const TRY_AGAIN_MS = 2_000;
 export type SourceSettingsConfig = Pick<GatewayConfig, 'sources' | 'sourceRules'>;
 
 /**
- * Hands the sources of the config file to the workers, by Redis: workers read no config file. All gateways must have the
- * same file; the one that started or reloaded last counts.
+ * Publishes the sources of the config file to the workers through Redis, since workers read no config file. All gateways must
+ * have the same file; the last start or reload counts.
  */
 @Injectable()
 export class SourceConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -44,7 +44,7 @@ export class SourceConfigService implements OnApplicationBootstrap, OnApplicatio
     return this.active.sourceRules ?? SourceRules.parse({});
   }
 
-  /** Sets the consumer of sealed authorizations that end, by their definitions. Called before the application starts. */
+  /** Sets the consumer of ended sealed authorizations with their definitions. Called before the application starts. */
   whenEnded(consumer: (ended: ReadonlyMap<StoredSource, string>) => void): void {
     this.onEnded = consumer;
   }
@@ -57,7 +57,7 @@ export class SourceConfigService implements OnApplicationBootstrap, OnApplicatio
     };
   }
 
-  /** Tries again until Redis has stored it. Never rejects. */
+  /** Retries until Redis has stored the sources. Never rejects. */
   private async publish(): Promise<void> {
     clearTimeout(this.timer);
     const { active } = this;

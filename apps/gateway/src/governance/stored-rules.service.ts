@@ -5,34 +5,34 @@ import { addsDenials, type FileAccessDecision } from '#policy';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** Well within the life of stored settings. */
+/** Time far below the life of stored settings. */
 const STORED_FOR_MS = 24 * 3_600_000;
 const MOST_REMEMBERED = 1_000;
 
-/** Stores denied paths and egress rules of calls once for each set, so that a call carries a digest instead of lists. */
+/** Stores denied paths and egress rules of calls once per set, so that a call has a digest instead of lists. */
 @Injectable()
 export class StoredRules {
   private readonly store: Pick<ContentAddressedStore, 'get' | 'put'>;
-  /** Digests that this process has stored. */
+  /** Digests stored by this process. */
   private readonly stored = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: STORED_FOR_MS });
 
   constructor(@Inject(FAIL_FAST_REDIS) redis: RedisConnection) {
     this.store = new ContentAddressedStore(redis);
   }
 
-  /** Returns what the call carries. Rejects when denials have to be stored and Redis is out of reach: no worker could read them. */
+  /** Returns the file access for the call. Rejects if denials have to be stored and Redis is unreachable: no worker could read them. */
   async keep({ denials, ...files }: FileAccessDecision): Promise<FileAccess> {
     return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
   }
 
-  /** Returns the digest that the call carries. Rejects when the rules have to be stored and Redis is out of reach. */
+  /** Returns the digest for the call. Rejects if the rules have to be stored and Redis is unreachable. */
   keepEgress(rules: EgressRules): Promise<string> {
     return this.digestOf(rules);
   }
 
   /**
-   * Whether `now` may deny a path that the call's stored denials do not. True also when these are not stored any more. Rejects while
-   * Redis is out of reach and they have to be compared.
+   * True if `now` may deny a path that the call's stored denials allow, or if these are no longer stored. Rejects while Redis
+   * is unreachable and they have to be compared.
    */
   async haveGrown({ denials: digest }: FileAccess, now: PathDenials | undefined): Promise<boolean> {
     if (now === undefined || sha256Hex(JSON.stringify(now)) === digest) return false;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '#contracts';
 import { maskSecrets, type ContentSanitizer, type MaskedValue, type Redactor } from '#redaction';
 
-/** How content of the calls of one tenant is redacted, and the digest by which workers find the settings. Immutable. */
+/** Redaction of the content of one tenant's calls, and the digest by which workers load the settings. Immutable. */
 export class TenantRedaction {
   constructor(
     private readonly safety: ContentSanitizer,
@@ -19,7 +19,7 @@ export class TenantRedaction {
     return (text, cut = false) => (cut ? safety.truncatedText(text) : safety.text(text));
   }
 
-  /** The arguments with placeholders, for hooks that may not see secrets, and how to restore what they return. */
+  /** Arguments with placeholders, for hooks that may not see secrets, and the way to restore them in the hooks' output. */
   masked(args: JsonValue): MaskedValue {
     return maskSecrets(this.redactor, args);
   }
@@ -33,13 +33,13 @@ export class TenantRedaction {
     return this.redactor.identifier(name);
   }
 
-  /** Settings as administrative acts show them. */
+  /** Settings in the form for administrative acts. */
   withoutSecrets(settings: object): JsonValue {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was JSON text a moment ago
     return this.redactor.json(JSON.parse(JSON.stringify(settings)) as JsonValue).value;
   }
 
-  /** Redacts what a person writes about a call. */
+  /** Redacts a person's text about a call. */
   text(text: string): string {
     return this.safety.text(text);
   }

@@ -5,7 +5,7 @@ import { own } from './by-agent.js';
 
 type Settings = Pick<GatewayConfig, 'webhooks'>;
 
-/** The webhooks of the active config. */
+/** Webhooks of the active config. */
 @Injectable()
 export class WebhookConfigService {
   private active: Settings;
