@@ -18,7 +18,7 @@ import {
   type UsageQuery,
 } from '#contracts';
 
-/** Questions over many calls of a tenant: answered from the history database. `gone`: its client went away. */
+/** Queries over many calls of a tenant, answered from the history database. `gone`: disconnect signal of the client. */
 export interface CallQueries {
   page(tenantId: string, query: ListCallsQuery, gone?: AbortSignal): Promise<CallPage>;
   count(tenantId: string, filter: CallFilter, gone?: AbortSignal): Promise<CallCount>;
@@ -34,7 +34,7 @@ export interface CallQueries {
 const NO_DATABASE =
   'This gateway has no history database: set DATABASE_URL for gateways and start a projector (npm run projector), see deploy/README.md. Calls, single calls and approvals work without it.';
 
-/** Where no database is configured: every question is answered 503 `history_unavailable`. */
+/** Queries without a database: each is answered 503 `history_unavailable`. */
 export function noQueries(): CallQueries {
   const refuse = () => Promise.reject(new ProblemError('history_unavailable', NO_DATABASE));
   return {

@@ -1,7 +1,7 @@
 import type { Posture } from '#contracts';
 import type { GatewayConfig } from './gateway.config.js';
 
-/** How many keys, agents and hooks a config file defines. */
+/** Numbers of keys, agents and hooks in a config file. */
 export interface ConfigFacts {
   readonly path: string;
   readonly keys: number;
@@ -21,14 +21,14 @@ export function configFactsOf({ file, keys, agents = {}, tenantRules = {}, hooks
   };
 }
 
-/** A tenant, or one of its agents, for which another posture than the default holds. */
+/** Tenant or agent with a posture other than the default. */
 export interface OwnPosture {
   readonly tenant: string;
   readonly agent?: string;
   readonly posture: Posture;
 }
 
-/** What the config file says of postures, tenants before their agents. */
+/** Postures in the config file, tenants before their agents. */
 export function ownPosturesOf({ defaultPosture, agents = {}, tenantRules = {} }: GatewayConfig): OwnPosture[] {
   return [...new Set([...Object.keys(tenantRules), ...Object.keys(agents)])].flatMap((tenant) => {
     const own = tenantRules[tenant]?.posture;

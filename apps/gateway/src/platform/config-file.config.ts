@@ -5,24 +5,24 @@ import { ConfigFile } from '#contracts';
 import { configPatternFaults } from '#policy';
 import { unknownField } from './unknown-fields.js';
 
-/** What the file says; `file` is there when there are no faults. */
+/** Content of the file; `file` is present if there are no faults. */
 export interface ConfigFileContent {
   readonly file?: ConfigFile;
-  /** Whether it has the field `keys`, be it empty: a file that was cut off while it was written has not. */
+  /** True if the field `keys` is present, even if empty: a file truncated during its write lacks it. */
   readonly saysKeys?: boolean;
-  /** Whether it says nothing at all: so it is for a moment while it is written. */
+  /** True for an empty file, as during its write. */
   readonly isEmpty?: boolean;
-  /** `<path>:<line>: <field>: <what was expected>`. */
+  /** Faults as `<path>:<line>: <field>: <expectation>`. */
   readonly faults: readonly string[];
 }
 
-/** A field and what is wrong with it. */
+/** Field and its fault. */
 export interface Fault {
   readonly path: PropertyKey[];
   readonly message: string;
 }
 
-/** Reads the file that TOOLYARD_CONFIG names: YAML, of which JSON is a part. Never throws: `faults` lists what is wrong. `check` finds more. */
+/** Reads the file of TOOLYARD_CONFIG: YAML, a superset of JSON. Never throws: `faults` lists all errors. `check` adds more. */
 export function readConfigFile(path: string, check: (file: ConfigFile) => readonly Fault[]): ConfigFileContent {
   let text: string;
   try {
@@ -47,7 +47,7 @@ export function readConfigFile(path: string, check: (file: ConfigFile) => readon
   return { faults: found.map(({ path: at, message }) => `${path}:${lineOf(document, lines, at)}: ${fieldName(at)}: ${message}`) };
 }
 
-/** Unknown fields are reported at the object that holds them; point at the fields themselves. */
+/** Moves faults of unknown fields, which zod reports at their object, to the fields themselves. */
 function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
   return issue.keys.map((name) => ({ path: [...issue.path, name], message: unknownField(issue.path, name) }));
@@ -57,7 +57,7 @@ function fieldName(path: readonly PropertyKey[]): string {
   return path.map(String).join('.') || '(whole file)';
 }
 
-/** The line of the field, or of the nearest thing around it that the file really has. */
+/** Line of the field, or of its nearest parent in the file. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);

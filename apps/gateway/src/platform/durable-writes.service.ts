@@ -4,22 +4,22 @@ import { waitForReplicas, type LuaScript, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { DURABLE_REDIS } from './tokens.js';
 
-/** How long one WAIT blocks the connection before the next write gets its turn. */
+/** Longest time that one WAIT blocks the connection before the next write. */
 const TRY_MS = 1_000;
 
-/** A script whose effect is acknowledged to a caller. */
+/** Script whose effect is acknowledged to a caller. */
 export interface DurableScript {
   readonly script: LuaScript;
   /**
-   * A second run, also after changes of others and on a master that lacks the first one, leaves what the first run left
-   * or has no effect. Only such a script runs again, and only when another master carries on.
+   * True if a second run, also after changes of others and on a master that lacks the first one, leaves the result of the first
+   * run or has no effect. Only such a script is repeated, and only on a new master.
    */
   readonly repeatable: boolean;
 }
 
 /**
- * Runs scripts that write outside the log and are acknowledged to a caller. With DURABILITY=replicated that is on a
- * connection of its own, since a WAIT blocks every other command of its connection.
+ * Runs scripts outside the log whose writes are acknowledged to a caller. With DURABILITY=replicated they use a connection of
+ * their own, since a WAIT blocks all other commands of its connection.
  */
 @Injectable()
 export class DurableWrites {
@@ -29,9 +29,9 @@ export class DurableWrites {
   ) {}
 
   /**
-   * Returns the first answer of the script. With DURABILITY=replicated it resolves when REPLICAS replicas have what it
-   * wrote, or found. Rejects with `EventLogUnreplicated` past LOG_DEADLINE_MS, or when a script that must not be repeated
-   * ran on a master that was replaced; and at once while Redis is out of reach: whether it was written is not known then.
+   * Returns the first answer of the script. With DURABILITY=replicated it resolves when REPLICAS replicas have the data that
+   * the script wrote or found. Rejects with `EventLogUnreplicated` after LOG_DEADLINE_MS, or if a script that must not be
+   * repeated ran on a replaced master; and at once while Redis is unreachable, when the result of the write is unknown.
    */
   async run({ script, repeatable }: DurableScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     if (this.config.durability === 'local') return script.run(this.redis, keys, args);
@@ -50,8 +50,8 @@ export class DurableWrites {
   }
 
   /**
-   * Resolves when the replicas have everything that was written before on the master of the key. What is read after that
-   * from the same master survives its loss.
+   * Resolves once the replicas have all earlier writes to the key's master. Later reads from that master then return data that
+   * survives its loss.
    */
   async confirm(key: string): Promise<void> {
     if (this.config.durability === 'local') return;
@@ -63,7 +63,7 @@ export class DurableWrites {
     return waitForReplicas(this.redis, key, { replicas: this.config.replicas, ms });
   }
 
-  /** Gives each try the time that it may block, and rejects when all of the time is over: other writes may be before it. */
+  /** Gives each try its time, and rejects after the whole time: other writes may be queued before it. */
   private deadline(): <T>(attempt: (ms: number) => Promise<T>) => Promise<T> {
     const { logDeadlineMs } = this.config;
     const end = performance.now() + logDeadlineMs;

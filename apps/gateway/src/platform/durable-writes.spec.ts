@@ -61,7 +61,7 @@ describe('a durable write', () => {
       (error: unknown) => error,
     );
     await eventually(async () => (await redis.get('{a}:n')) === '1', 'the script to run');
-    // As after a failover to a replica that had the write: another history begins.
+    // Simulates a failover to a replica that had the write: another history begins.
     await redis.call('DEBUG', 'CHANGE-REPL-ID');
     if (repeatable) await eventually(async () => (await redis.get('{a}:n')) === left, 'the script to be repeated');
     else expect(await settled).toBeInstanceOf(EventLogUnreplicated);

@@ -18,40 +18,40 @@ import {
   type WebhookSettings,
 } from '#contracts';
 
-/** What holds for single agents, by tenant and name: agents of two tenants that share a name share nothing else. */
+/** Settings of single agents, by tenant and name: agents of two tenants with the same name share nothing. */
 type AgentsByTenant = Readonly<Record<string, Readonly<Record<string, AgentSettings>>>>;
 
-/** The settings that come from the config file alone. */
+/** Settings from the config file only. */
 export interface FileSettings {
-  /** Issuers of JWTs that are accepted besides the keys. */
+  /** Issuers of JWTs accepted in addition to the keys. */
   readonly jwt?: readonly JwtIssuer[];
-  /** How people sign in to the dashboard. */
+  /** Sign-in to the dashboard. */
   readonly login?: LoginSettings | undefined;
-  /** For all agents; what it does not set comes from its profile. */
+  /** Policy for all agents; absent fields come from its profile. */
   readonly policy?: PolicySettings;
-  /** How long calls are kept, and whether their content can be erased, by tenant. */
+  /** Retention of calls and erasability of their content, by tenant. */
   readonly retention?: Readonly<Record<string, TenantRetention>>;
-  /** By tenant and name. */
+  /** Settings of agents by tenant and name. */
   readonly agents?: AgentsByTenant;
-  /** What holds for all calls of a tenant: on top of what holds for all, below what its agents say. */
+  /** Rules for all calls of a tenant: override the general ones, overridden by the agents'. */
   readonly tenantRules?: Readonly<Record<string, TenantRules>>;
-  /** A call is allowed by another key than the one that submitted it. */
+  /** True if a call must be allowed with another key than its submitter's. */
   readonly fourEyes?: boolean;
-  /** What happens to arguments and outputs before they are stored or sent. */
+  /** Redaction of arguments and outputs before they are stored or sent. */
   readonly safety?: SafetySettings;
-  /** For all agents. */
+  /** Limits for all agents. */
   readonly limits?: Limits;
-  /** For all agents. */
+  /** Hooks for all agents. */
   readonly hooks?: readonly Hook[];
   readonly sessionHooks?: SessionHookSettings;
-  /** By tenant. */
+  /** Webhooks by tenant. */
   readonly webhooks?: Readonly<Record<string, readonly WebhookSettings[]>>;
   /** Sources of tools, for the workers. */
   readonly sources?: readonly SourceSettings[];
   readonly sourceRules?: SourceRules;
-  /** Hosts on which commands of some calls run. */
+  /** Hosts that run commands of some calls. */
   readonly remoteHosts?: RemoteHosts;
-  /** Where the skills are that the tool `skill` loads. */
+  /** Folders of the skills that the tool `skill` loads. */
   readonly skills?: readonly SkillRoot[];
 }
 

@@ -16,7 +16,7 @@ const integer = (min: number, max: number, preset: number) => {
     .default(preset);
 };
 
-/** The variables that a gateway reads. Descriptions of those that a worker reads, too, are here. */
+/** Environment variables of a gateway. Has the descriptions of variables shared with workers. */
 export const GatewayEnv = z.object({
   GATEWAY_NAME: z
     .string()

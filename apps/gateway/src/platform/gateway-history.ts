@@ -5,16 +5,16 @@ import { ProblemError } from '#contracts';
 import { noQueries, type CallQueries } from './call-queries.js';
 import type { GatewayConfig } from './gateway.config.js';
 
-/** What a gateway has in the history database. */
+/** Data of a gateway in the history database. */
 export interface GatewayHistory {
-  /** Keys of content that is encrypted in the archive; undefined without a database. */
+  /** Keys of encrypted content in the archive; undefined without a database. */
   readonly contentKeys: Pick<ContentKeyStore, 'read'> | undefined;
   readonly erasures: ErasureStore | undefined;
   queries(reader: LogReader): CallQueries;
   close(): Promise<void>;
 }
 
-/** For what only the database knows of single calls. */
+/** Problem for data of single calls that only the database has. */
 export function historyUnavailable(cause?: unknown): ProblemError {
   if (cause === undefined)
     return new ProblemError('history_unavailable', 'This gateway has no history database, which has the keys of calls: set DATABASE_URL');
@@ -24,7 +24,7 @@ export function historyUnavailable(cause?: unknown): ProblemError {
 
 export async function openGatewayHistory({ databaseUrl, partitions }: GatewayConfig, log: Logger): Promise<GatewayHistory> {
   if (databaseUrl === undefined) return { contentKeys: undefined, erasures: undefined, queries: noQueries, close: () => Promise.resolve() };
-  // Loaded where it is used: the query builder is a tenth of all files of a gateway.
+  // Loaded on use: the query builder is a tenth of all files of a gateway.
   const { historyQueries, openHistory } = await import('./history-queries.js');
   const failed = (reason: string) => log.warn({ reason }, 'the history database failed');
   const history = openHistory(databaseUrl, log, failed);

@@ -12,113 +12,112 @@ import { readConfigFile, type ConfigFileContent } from './config-file.config.js'
 import { fileSettings, type FileSettings } from './file-settings.config.js';
 import { hookVariableFaults } from './hook-variables.js';
 
-/** Token for the validated settings; they are values, so there is no class to inject by. */
+/** Token for the validated settings, which are values without a class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
 
-/** How many WebSockets and event streams one gateway holds open. */
+/** Most WebSockets and event streams open at one gateway. */
 export interface SocketLimits {
   readonly perKey: number;
   readonly perTenant: number;
   readonly perAddress: number;
-  /** Of one address, that have not said their key yet. */
+  /** Most sockets of one address that have not sent their key yet. */
   readonly unauthenticated: number;
 }
 
-/** How long the MCP endpoint waits before it answers without the result. */
+/** Longest waits of the MCP endpoint before a response without the result. */
 export interface McpTimes {
-  /** Then a client without progress or tasks learns how to ask again, ms. */
+  /** For a client without progress or tasks, which then gets a text on how to get the result, ms. */
   readonly answerMs: number;
-  /** Then a client with tasks gets the call as a task, ms. */
+  /** For a client with tasks, which then gets the call as a task, ms. */
   readonly taskMs: number;
 }
 
-/** Everything the gateway takes from outside, validated once at the start. */
+/** All external settings of the gateway, validated once at the start. */
 export interface GatewayConfig extends FileSettings {
-  /** Names this process in events (`/gateway/<name>`) and logs. */
+  /** Name of this process in events (`/gateway/<name>`) and logs. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly redisUrl: string;
-  /** Where lists and numbers are; undefined: lists answer 503. */
+  /** Database of lists and numbers; without it lists answer 503. */
   readonly databaseUrl?: string | undefined;
-  /** Where calls are that have left Redis. */
+  /** Archive of calls that have left Redis. */
   readonly archiveUrl?: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
   readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
   readonly log: LogSettings;
-  /** There when spans are exported. */
+  /** Present if spans are exported. */
   readonly tracing?: TracingConfig | undefined;
-  /** How long a submission waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
+  /** Longest wait of a submission for the log while Redis is unreachable; then it is answered 503 and may be repeated. */
   readonly logDeadlineMs: number;
-  /** How long each step of the start waits for Redis. */
+  /** Longest wait for Redis in each step of the start. */
   readonly startTimeoutMs: number;
-  /** How long a drain waits for requests in flight, ms. */
+  /** Longest wait of a drain for requests in flight, ms. */
   readonly drainMs: number;
   readonly retryMaxAttempts: number;
-  /** How long a silent foreign worker keeps a call. */
+  /** Time for which a silent foreign worker keeps a call. */
   readonly leaseMs: number;
-  /** Between the cancel of a foreign worker's call and its end. */
+  /** Time between the cancel of a foreign worker's call and its end. */
   readonly stopGraceMs: number;
   readonly defaultPosture: Posture;
   readonly defaultQueueMs: number;
   readonly defaultTotalMs: number;
   readonly approvalMs: number;
-  /** How long a call waits for input without which it ends. */
+  /** Longest wait of a call for input, after which it ends. */
   readonly inputMs: number;
-  /** Host names besides the loopback ones that a request may carry while the gateway is bound to loopback. */
+  /** Host names, besides the loopback ones, accepted while the gateway is bound to loopback. */
   readonly allowedHosts: readonly string[];
-  /** Origins besides the gateway's own that a browser may call from. */
+  /** Origins, besides the gateway's own, that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly ApiKeyConfig[];
-  /** Under which clients reach the gateway; else what each request names. Without a slash at its end. */
+  /** URL under which clients reach the gateway, without a trailing slash. Default: the URL of each request. */
   readonly publicUrl?: string | undefined;
   readonly mcp: McpTimes;
   readonly sockets: SocketLimits;
   readonly trustedProxies: TrustedProxies;
-  /** Requests a minute of a key without `ratePerMinute`, counted by each gateway by itself. */
+  /** Requests per minute of a key without `ratePerMinute`, counted by each gateway separately. */
   readonly keyRatePerMinute: number;
-  /** Counted by each gateway by itself. */
+  /** Acts per minute of a tenant, counted by each gateway separately. */
   readonly tenantActsPerMinute: number;
-  /** Limit of the bytes of the sessions of a tenant in Redis. */
+  /** Most bytes of a tenant's sessions in Redis. */
   readonly tenantSessionBytes: number;
-  /** Limit of the bytes of the open batches of a tenant in one partition. */
+  /** Most bytes of a tenant's open batches in one partition. */
   readonly tenantBatchBytes: number;
-  /** The same of its open calls. */
+  /** Most bytes of a tenant's open calls in one partition. */
   readonly tenantCallBytes: number;
-  /** What `/metrics` asks for; nothing when it is not set. */
+  /** Key required by `/metrics`; undefined for none. */
   readonly metricsKey?: string | undefined;
-  /** Seals the tokens that people let sources have. */
+  /** Key that seals the tokens that people grant to sources. */
   readonly sourceTokenKey?: string | undefined;
-  /** Secrets in the environment and the keys of callers: taken out of everything that this process writes. */
+  /** Secrets in the environment and keys of callers, redacted from all output of this process. */
   readonly secrets?: readonly string[];
-  /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
+  /** Root of session folders on workers; paths in arguments are evaluated relative to it. */
   readonly workspaceRoot?: string;
-  /** There with a config file: `read` reads the whole configuration again, or throws a ConfigError. */
+  /** Present with a config file: `read` reads the whole configuration again, or throws a ConfigError. */
   readonly file?: { readonly path: string; read(): GatewayConfig };
-  /** What the configuration would be with this file. Throws a ConfigError. */
+  /** Configuration with this file instead. Throws a ConfigError. */
   readonly withFile?: (file: ConfigFile) => GatewayConfig;
-  /** What hooks before a call run with: the variables that commands see, where they find those that they name, and where webhooks of sessions may go. */
+  /** Environment of hooks before a call: variables of commands, values for named variables, and allowed addresses of session webhooks. */
   readonly hookEnv?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly egress?: EgressPolicy;
 }
 
 interface ReadOptions {
-  /** The gateway runs already: keys may be all gone, and an empty file is one that is being written. */
+  /** True while the gateway runs: the last key may be removed, and an empty file is one being written. */
   readonly running?: boolean;
   readonly withWorkers?: boolean;
-  /** Counts instead of the file that TOOLYARD_CONFIG names. */
+  /** File content that replaces the file of TOOLYARD_CONFIG. */
   readonly given?: ConfigFile;
 }
 
 /**
- * Reads and checks the environment and, where it names one, the config file.
- * `unsaid`: the posture of sessions where neither of them has one. `withWorkers`: a worker runs in this process, too.
- * `running`: the gateway is up. A file with `keys: []` may take the last key away, and an empty one changes nothing. A start
- * needs a key, and takes an empty file for one without settings.
- * @throws ConfigError that lists every fault, one a line
+ * Reads and validates the environment and the config file, if it names one. `unsaid`: posture of sessions if neither sets one.
+ * `withWorkers`: a worker runs in this process too. `running`: the gateway is up. A file with `keys: []` may then remove the
+ * last key, and an empty one changes nothing. A start needs a key, and treats an empty file as one without settings.
+ * @throws ConfigError that lists all faults, one per line
  */
 export function readGatewayConfig(
   env: NodeJS.ProcessEnv = process.env,
@@ -195,7 +194,7 @@ function readFile(env: NodeJS.ProcessEnv, withWorkers: boolean): ConfigFileConte
   return path ? readConfigFile(path, (file) => hookVariableFaults(file, env, withWorkers)) : { faults: [] };
 }
 
-/** What the config file asks for and the environment does not allow. `e`: undefined where the environment is wrong itself. */
+/** Settings of the config file that the environment contradicts. `e`: undefined if the environment itself has faults. */
 function contradictions({ login, tenants }: ConfigFile, e: z.output<typeof GatewayEnv> | undefined): string[] {
   const faults: string[] = [];
   if (login !== undefined && e !== undefined && loginOrigin(login, e.GATEWAY_PUBLIC_URL) === undefined)

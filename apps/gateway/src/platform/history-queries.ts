@@ -19,16 +19,16 @@ import type { CallQueries } from './call-queries.js';
 import { HistoryUpgrade } from './history-upgrade.js';
 import { TenantTurns } from './tenant-turns.js';
 
-/** Connections of a gateway to the database; a question takes one. */
+/** Database connections of a gateway; each query uses one. */
 const CONNECTIONS = 10;
-/** For lists and numbers. The other connections are for the keys of contents and for erasures. */
+/** Limits of queries for lists and numbers. The other connections serve the keys of contents and erasures. */
 const TURNS = { atOnce: 4, allAtOnce: 7, waiting: 60, what: 'questions over many calls' };
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 const UNAVAILABLE =
   'The history database (DATABASE_URL) does not answer in time. Calls go on and single calls can be read; lists and numbers come back with the database.';
 
-/** Its tables are brought up to date in the background. `failed` gets the reason when a connection is lost. */
+/** Opens the database and upgrades its tables in the background. `failed` gets the reason of a lost connection. */
 export function openHistory(url: string, log: Logger, failed: (reason: string) => void) {
   const db = openHistoryDatabase({
     url,
@@ -41,8 +41,8 @@ export function openHistory(url: string, log: Logger, failed: (reason: string) =
 }
 
 /**
- * While the database is away every question is answered 503 `history_unavailable`; `failed` gets the reason. Questions of one tenant
- * wait for each other where they are many.
+ * While the database is unreachable every query is answered 503 `history_unavailable`; `failed` gets the reason. Concurrent
+ * queries of one tenant are queued.
  */
 export function historyQueries(
   { db, upgrade }: { readonly db: HistoryDatabase; readonly upgrade: HistoryUpgrade },

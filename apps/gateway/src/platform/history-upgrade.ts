@@ -2,15 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { HistoryUnavailable, migrateHistory, NewerHistory, openHistoryDatabase } from '#history';
 
-/** An index of one week of calls may take that long. */
+/** Timeout that allows for an index of one week of calls. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 const AGAIN_MS = 2_000;
 
 const OLDER = 'The tables of the history database are missing or of an earlier release';
 
 /**
- * Brings the tables of the history up to date while the gateway serves calls, which need no database. A try that fails is logged
- * and repeated until one succeeds. Several processes may do it at once. Tables of a newer release have all that this one reads.
+ * Upgrades the tables of the history while the gateway serves calls, which need no database. A failed try is logged and
+ * repeated until one succeeds. Several processes may upgrade concurrently. Tables of a newer release have everything that this
+ * one reads.
  */
 export class HistoryUpgrade {
   private readonly closing = new AbortController();
@@ -24,7 +25,7 @@ export class HistoryUpgrade {
     this.begin();
   }
 
-  /** Why a question failed, if for its tables. Undefined for any other failure of the database. */
+  /** Reason of a query's failure, if its tables caused it; undefined for any other failure of the database. */
   reasonFor(error: HistoryUnavailable): string | undefined {
     const { running, failure } = this;
     const isWaiting = running !== undefined && error.code !== undefined;
@@ -36,7 +37,7 @@ export class HistoryUpgrade {
       : `${OLDER}. This gateway could not bring them up to date and tries again; its log says why.`;
   }
 
-  /** Idempotent. A statement that runs ends first. */
+  /** Waits for the running statement. Idempotent. */
   async close(): Promise<void> {
     this.closing.abort();
     await this.running;
@@ -67,7 +68,7 @@ export class HistoryUpgrade {
     await db.destroy();
   }
 
-  /** Undefined for what is none. Logs a reason once, not with each try. */
+  /** Undefined for an error that is no failure. Logs each reason once, not with each try. */
   private failed(error: unknown): unknown {
     if (error instanceof NewerHistory) return undefined;
     const reason = error instanceof Error ? error.message : String(error);

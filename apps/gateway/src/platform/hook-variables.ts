@@ -2,8 +2,8 @@ import { MIN_SECRET_CHARS, type ConfigFile, type Hook } from '#contracts';
 import type { Fault } from './config-file.config.js';
 
 /**
- * Pure. Variables that webhooks and the login name and `env` lacks. A gateway runs the hooks before a call; those of workers are checked
- * only `withWorkers` in the same process, since other workers have an environment of their own.
+ * Variables named by webhooks and the login that `env` lacks. A gateway runs the hooks before a call; those of workers are
+ * checked only `withWorkers` in the same process, since other workers have an environment of their own. Pure.
  */
 export function hookVariableFaults(
   { hooks, agents, tenants, login }: ConfigFile,

@@ -3,13 +3,13 @@ import { ProblemError, type Priority } from '#contracts';
 import { telemetry } from '#observability';
 import { RedisMemory } from '#redis';
 
-/** By then the archiver has trimmed what it may. */
+/** Retry delay in milliseconds, long enough for the archiver to trim. */
 const RETRY_MS = 5_000;
 
 /**
- * Keeps room in Redis for what was accepted: from 80 % of `maxmemory` on, submissions of low priority are refused, from 90 % on all.
- * From 90 % on administrative acts are refused, too, but those that take rights away. Events of accepted calls, decisions
- * and cancels are never asked here.
+ * Reserves room in Redis for accepted calls: from 80 % of `maxmemory` on, submissions of low priority are rejected, from 90 %
+ * on all, and all administrative acts except revocations. Events of accepted calls, decisions and cancels are never checked
+ * here.
  */
 @Injectable()
 export class MemoryGuard {
@@ -23,13 +23,13 @@ export class MemoryGuard {
       throw this.refusal('low', 'too_many_requests', 'no new calls of low priority are accepted; others are');
   }
 
-  /** @throws ProblemError `overloaded` where new calls are refused */
+  /** @throws ProblemError `overloaded` while new calls are rejected */
   checkAct(): void {
     if (this.memory.level !== 'critical') return;
     throw this.refusal('acts', 'overloaded', 'nothing is changed now but by what takes rights away from what has them');
   }
 
-  /** For operators; undefined below 80 %. */
+  /** Warning for operators; undefined below 80 %. */
   get warning(): string | undefined {
     const { level } = this.memory;
     if (level !== 'high' && level !== 'critical') return undefined;

@@ -1,10 +1,10 @@
 import type { RedisConnection } from '#redis';
 
-/** Connections to Redis that features open for themselves, some at their first use: without one of them this process is not ready. */
+/** Connections to Redis that features open for themselves, some on first use: without one of them this process is not ready. */
 export class NeededConnections {
   private readonly sources: (() => readonly RedisConnection[])[] = [];
 
-  /** `open` returns those that are open by now. */
+  /** `open` returns the currently open connections. */
   add(open: () => readonly RedisConnection[]): void {
     this.sources.push(open);
   }

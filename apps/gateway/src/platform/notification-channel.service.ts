@@ -2,12 +2,13 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 
-/** `confirmed`: a message came; otherwise one may have been lost. */
+/** `confirmed`: true for a received message; false if one may have been lost. */
 type Listener = (confirmed: boolean) => void;
 
 /**
- * Messages between gateways about what no event of a call shows: a batch ended, was stopped, got an approval; a session was
- * cancelled; keys or logins changed. They may be lost while the connection is away, so after a reconnect every listener looks again.
+ * Messages between gateways about changes that no event of a call shows: the end, stop or approval of a batch, the cancel of a
+ * session, changes of keys or logins. Messages may be lost while disconnected, so after a reconnect every listener checks
+ * again.
  */
 @Injectable()
 export class NotificationChannel implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -25,7 +26,7 @@ export class NotificationChannel implements OnApplicationBootstrap, OnApplicatio
     });
   }
 
-  /** For readiness. */
+  /** Connections for the readiness check. */
   get connections(): readonly RedisConnection[] {
     return this.subscriber === undefined ? [] : [this.subscriber];
   }
@@ -35,7 +36,7 @@ export class NotificationChannel implements OnApplicationBootstrap, OnApplicatio
     this.notifyAll();
   }
 
-  /** Until the returned function is called. */
+  /** Calls `listener` until the returned function is called. */
   subscribe(topic: string, listener: Listener): () => void {
     const listening = this.listeners.get(topic) ?? new Set();
     this.listeners.set(topic, listening.add(listener));

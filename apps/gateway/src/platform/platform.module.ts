@@ -146,9 +146,9 @@ const logger: Provider = {
 };
 
 /**
- * Configuration, logger, connections to Redis, and the libraries that work on them, for every feature. It imports
- * libraries only. `shutdown.ts` closes what is opened here: the order across features, and a time limit for each step,
- * need one place, which Nest's lifecycle hooks do not have.
+ * Configuration, logger, connections to Redis, and the libraries that use them, for every feature. Imports libraries only.
+ * `shutdown.ts` closes them: the order across features, and a time limit for each step, need one place, which Nest's lifecycle
+ * hooks do not have.
  */
 @Global()
 @Module({})

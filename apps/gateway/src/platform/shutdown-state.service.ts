@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
 
-/** Whether this process is draining. A drain begins once and is never taken back. */
+/** Drain state of this process. A drain begins once and is never revoked. */
 @Injectable()
 export class ShutdownState {
   private readonly controller = new AbortController();
@@ -11,7 +11,7 @@ export class ShutdownState {
     setMaxListeners(0, this.controller.signal);
   }
 
-  /** Aborted when the drain begins: waits answer with what they have, streams tell their readers to reconnect. */
+  /** Aborts when the drain begins: waits respond with the current state, streams ask their clients to reconnect. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }

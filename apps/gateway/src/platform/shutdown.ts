@@ -12,12 +12,12 @@ import { ShutdownState } from './shutdown-state.service.js';
 import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, HISTORY, WAIT_REDIS, LOGGER, METRICS } from './tokens.js';
 
 /**
- * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
- * 1. drain: readiness is off, open waits answer with what they have, streams ask their clients to reconnect
- * 2. calls that foreign workers run for this gateway end or go back to the queue: `stopHosted`, at most `drainMs`
+ * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. Order:
+ * 1. drain: readiness is off, open waits respond with the current state, streams ask their clients to reconnect
+ * 2. calls that foreign workers run for this gateway end or return to the queue: `stopHosted`, at most `drainMs`
  * 3. HTTP server: no new connections, requests in flight finish, at most `drainMs`
  * 4. tail: no client is left to read events
- * 5. webhooks, the queue, then the log: what was accepted is dispatched and written
+ * 5. webhooks, the queue, then the log: accepted calls are dispatched and written
  * 6. metrics and spans, and last the measurement of memory and the connections that all of them used
  */
 export async function closeGateway(
@@ -50,13 +50,13 @@ export async function closeGateway(
 }
 
 const SWEEP_MS = 25;
-/** What the connections that are cut, and what closes with the server, may take beyond the drain. */
+/** Time beyond the drain for destroyed connections and everything that closes with the server. */
 const HTTP_CLOSE_GRACE_MS = 5_000;
 
 /**
- * Closes each connection as soon as it is idle: a kept-alive one would delay the close until its timeout. One that has
- * sent nothing yet is idle, too; browsers and HTTP clients open such in advance, and Node does not count them as idle.
- * After `drainMs` the rest is cut, because a client that hangs must not keep a stopping process alive.
+ * Closes each connection as soon as it is idle: a keep-alive one would delay the close until its timeout. A connection that has
+ * sent nothing yet is idle too; browsers and HTTP clients open such in advance, and Node does not count them as idle. Destroys
+ * the rest after `drainMs`, because a hanging client must not keep the process alive.
  */
 async function closeHttpServer(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();
@@ -67,7 +67,7 @@ async function closeHttpServer(app: NestFastifyApplication, drainMs: number): Pr
   }, SWEEP_MS);
   const cut = setTimeout(() => {
     server.closeAllConnections();
-    // The server does not count connections that were upgraded, or are about to be.
+    // The server does not count upgraded connections, or those about to be upgraded.
     for (const socket of openSockets) socket.destroy();
   }, drainMs);
   try {

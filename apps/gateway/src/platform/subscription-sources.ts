@@ -2,7 +2,7 @@ import { LIMITS, ProblemError, type Call, type CallPage, type EventFilter } from
 import type { CallStore, SubscriptionSources } from '#event-log';
 import type { CallQueries } from './call-queries.js';
 
-/** Where subscriptions read what the tail does not have. Every answer is limited to the tenant of the filter. */
+/** Sources of subscriptions for data that the tail lacks. Every answer is limited to the filter's tenant. */
 export function subscriptionSources(store: CallStore, queries: CallQueries): SubscriptionSources {
   return {
     callSnapshot: (callId) => store.snapshot(callId),
@@ -30,7 +30,7 @@ async function snapshot(
   return whole.filter((call) => call !== undefined);
 }
 
-/** A subscription goes on without its snapshot. */
+/** Empty snapshot without history: the subscription continues without one. */
 function nothingWithoutHistory(error: unknown): Pick<CallPage, 'calls'> {
   if (error instanceof ProblemError && error.code === 'history_unavailable') return { calls: [] };
   throw error;

@@ -6,28 +6,28 @@ interface Tenant {
 }
 
 export interface TurnLimits {
-  /** What runs at once for one tenant, so that none keeps the others waiting. */
+  /** Most concurrent tasks of one tenant, so that none blocks the others. */
   readonly atOnce: number;
-  /** The same for all tenants together. */
+  /** Most concurrent tasks of all tenants. */
   readonly allAtOnce: number;
-  /** What waits of one tenant; more is refused. */
+  /** Most waiting tasks of one tenant; more are rejected. */
   readonly waiting: number;
-  /** What the refusal calls it. */
+  /** Name of the tasks in the rejection. */
   readonly what: string;
 }
 
 const RETRY_MS = 2_000;
 
-/** Lets some questions of each tenant run. Further ones wait in their order, the tenants take turns, and too many are refused. */
+/** Limits the concurrent tasks of each tenant. Further tasks wait in order, the tenants take turns, and too many are rejected. */
 export class TenantTurns {
-  /** The tenant whose turn was longest ago comes first. */
+  /** Tenants in order of their last turn, oldest first. */
   private readonly tenants = new Map<string, Tenant>();
   private running = 0;
 
   constructor(private readonly limits: TurnLimits) {}
 
   /**
-   * `gone`: the client went away. A question that waits is forgotten then; one that runs goes on, as it costs what it costs.
+   * Runs a task in its turn. `gone`: disconnect signal of the client; removes a waiting task, but does not stop a running one.
    * @throws ProblemError `too_many_requests`
    */
   async run<Answer>(tenantId: string, ask: () => Promise<Answer>, gone?: AbortSignal): Promise<Answer> {
@@ -55,7 +55,7 @@ export class TenantTurns {
     this.tenants.set(tenantId, tenant);
   }
 
-  /** The turn is handed on: a question that comes in between does not take it. */
+  /** Passes the turn on directly, so that a new task cannot take it in between. */
   private beginNext(): void {
     for (const [tenantId, tenant] of this.tenants) {
       const next = this.mayRun(tenant) ? tenant.waiting.shift() : undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigFile } from '#contracts';
 import { closestNames } from '#tool-sdk';
 
-/** A field that the config file does not have, and the one that was probably meant. `holder`: the path of the object around it. */
+/** Message for an unknown field of the config file, with the most similar known one. `holder`: path of the object around it. */
 export function unknownField(holder: readonly PropertyKey[], name: string): string {
   const [near] = closestNames(name, fieldsAt(holder), 1);
   return `Unrecognized key: "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`;
@@ -10,7 +10,7 @@ export function unknownField(holder: readonly PropertyKey[], name: string): stri
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The fields that an object of the config file may have. */
+/** Known fields of an object in the config file. */
 function fieldsAt(path: readonly PropertyKey[]): string[] {
   const root: Node = z.toJSONSchema(ConfigFile, { io: 'input' });
   let nodes = formsOf(root, root);
@@ -22,7 +22,7 @@ function childOf({ properties, additionalProperties, items }: Node, part: string
   return isNode(properties) && Object.hasOwn(properties, part) ? properties[part] : (additionalProperties ?? items);
 }
 
-/** The schema itself, or those that it refers to. */
+/** The schema itself and the schemas that it refers to. */
 function formsOf(node: unknown, root: Node): Node[] {
   if (!isNode(node)) return [];
   const { $ref, anyOf, oneOf, allOf } = node;

@@ -2,19 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
 
-/** Bytes of an IPv6 network, which is what one client has. */
+/** Bytes of an IPv6 network, the unit assigned to one client. */
 const NETWORK_BYTES = 8;
 
 export type TrustedProxies = ReturnType<typeof proxyAddr.compile>;
 
-/** @throws Error for what is no address, network or name of networks (`loopback`, `linklocal`, `uniquelocal`) */
+/** @throws Error unless each entry is an address, a network or a name of networks (`loopback`, `linklocal`, `uniquelocal`) */
 export function trustedProxies(list: readonly string[]): TrustedProxies {
   return proxyAddr.compile([...list]);
 }
 
 /**
- * The network address that a request is counted for: an IPv4 address, or the /64 network of an IPv6 one. It is that of the
- * connection, and where this is a trusted proxy, the last one in X-Forwarded-For that is no trusted proxy.
+ * Network address that a request is counted for: an IPv4 address, or the /64 network of an IPv6 one. The connection's address;
+ * if that is a trusted proxy, the last untrusted address in X-Forwarded-For.
  */
 export function clientAddress(request: IncomingMessage, trusted: TrustedProxies): string {
   const direct = request.socket.remoteAddress;

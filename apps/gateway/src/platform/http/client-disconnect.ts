@@ -1,12 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-/** Aborted when the client of the HTTP request disconnects before its answer is complete. */
+/** Signal that aborts when the client of the HTTP request disconnects before the response is complete. */
 export const ClientGone = createParamDecorator((_nothing: undefined, context: ExecutionContext): AbortSignal =>
   clientDisconnectSignal(context.getArgByIndex<FastifyReply>(1)),
 );
 
-/** Aborted when the client disconnects before the response is complete. */
+/** Signal that aborts when the client disconnects before the response is complete. */
 export function clientDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const look = () => {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { ProblemError } from '#contracts';
 import { closeLingering } from './lingering-close.js';
 
-/** Answers what cannot be parsed as HTTP, and so never becomes a request, with a problem. */
+/** Answers input that is not valid HTTP, and so never becomes a request, with a problem. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -8,7 +8,7 @@ import { withModelResult } from './rejection.js';
 import { toProblem } from './to-problem.js';
 import { LOGGER } from '../tokens.js';
 
-/** Knows the errors of the gateway, and answers 405 for a path that has other methods. */
+/** Maps the errors of the gateway to problems, and answers 405 for a path that has other methods. */
 @Catch()
 export class GatewayProblemFilter extends ProblemFilter {
   constructor(@Inject(LOGGER) log: Logger) {
@@ -25,7 +25,7 @@ export class GatewayProblemFilter extends ProblemFilter {
   }
 }
 
-/** Also for errors outside Nest: framework errors before routing, and event streams. */
+/** Sends a problem, also for errors outside Nest: framework errors before routing, and event streams. */
 export function sendProblem(reply: FastifyReply, problem: ProblemError, request: FastifyRequest): void {
   if (reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();
@@ -39,10 +39,10 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
   sendProblemBody(reply, shown.toProblem(`urn:toolyard:request:${request.id}`));
 }
 
-/** RFC 6750. At the MCP endpoint it also names the metadata by which clients find out how to authenticate (RFC 9728). */
+/** Challenge by RFC 6750. At the MCP endpoint it also names the metadata with the authorization servers (RFC 9728). */
 function challengeOf({ code, detail }: ProblemError, request: FastifyRequest, reply: FastifyReply): string | undefined {
   if (code !== 'unauthenticated' && !(isMcp(request) && code === 'forbidden')) return undefined;
-  // Without any credentials there is no error to name.
+  // Omits the error for a request without credentials.
   const invalid = code === 'unauthenticated' && request.headers.authorization !== undefined ? ', error="invalid_token"' : '';
   if (!isMcp(request)) return `Bearer realm="toolyard"${invalid}`;
   const metadata = `resource_metadata="${publicUrlOf(request, reply.server.publicUrl)}/.well-known/oauth-protected-resource/mcp"`;
@@ -55,7 +55,7 @@ function isMcp({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url === '/mcp';
 }
 
-/** JSON-RPC 2.0 has an error of its own for a body that is not JSON. */
+/** Body in JSON-RPC 2.0, which has an error code of its own for malformed JSON. */
 function parseError({ detail }: ProblemError) {
   return { jsonrpc: '2.0', id: null, error: { code: -32_700, message: detail } };
 }

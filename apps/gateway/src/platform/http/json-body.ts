@@ -1,12 +1,12 @@
 import { LIMITS, parseExactJson, ProblemError } from '#contracts';
 
 /**
- * Parses JSON from outside. Returns undefined for an empty text. A number that a double cannot hold exactly, such as a
- * 64-bit id, is a text of its digits; the schemas say who takes it. Not `secure-json-parse`: the walk below is needed for
- * depth and characters in any case, and checks the keys on its way.
- * @throws ProblemError `malformed_json` for what is not JSON, and for keys that pollute prototypes when the object is
- *   copied: `__proto__`, and `constructor` with a `prototype`; `invalid_request` for nesting deeper than 64 levels and
- *   what has no canonical form (RFC 8785): lone surrogates
+ * Parses JSON from outside. Returns undefined for an empty text. A number that a double cannot hold exactly, such as a 64-bit
+ * id, becomes a string of its digits; the schemas decide where that is valid. Not `secure-json-parse`: the walk below is needed
+ * for depth and characters in any case, and also checks the keys.
+ * @throws ProblemError `malformed_json` for malformed JSON, and for keys that pollute prototypes when the object is copied:
+ * `__proto__`, and `constructor` with a `prototype`; `invalid_request` for nesting deeper than 64 levels and for lone
+ * surrogates, which have no canonical form (RFC 8785)
  */
 export function parseJsonBody(text: string): unknown {
   const value = parseJson(text);
@@ -14,7 +14,7 @@ export function parseJsonBody(text: string): unknown {
   return value;
 }
 
-/** The first half of `parseJsonBody`, for a caller that needs the value even when `checkJson` refuses it. */
+/** Parses like `parseJsonBody`, without `checkJson`, for a caller that needs the value even if that rejects it. */
 export function parseJson(text: string): unknown {
   if (text === '' || text === '\ufeff') return undefined;
   try {
@@ -27,7 +27,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The second half of `parseJsonBody`. */
+/** Checks of `parseJsonBody` after the parsing. */
 export function checkJson(value: unknown): void {
   walk(value, 1);
 }

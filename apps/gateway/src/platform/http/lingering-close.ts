@@ -2,16 +2,16 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Most bytes that are read from a client after its answer, and the time after which its connection is cut. Tests change the time. */
+/** Most bytes read from a client after its response, and the time after which its connection is destroyed. Tests change the time. */
 export const LINGER = { bytes: 2 * 1024 * 1024, ms: 2_000 };
 
-/** Connections whose client still sends after its answer. */
+/** Connections whose client still sends after its response. */
 const drains = new WeakMap<Duplex, InputDrain>();
 
 /**
- * Sends an answer, if there is one, and FIN. Reads and drops what the client still sends, then closes the connection.
- * Closing at once would make the kernel answer further bytes with RST, by which the client loses the answer (RFC 9112, 9.6).
- * An answer to a connection that was answered already is dropped.
+ * Sends a response, if given, and FIN. Reads and drops further input, then closes the connection. Closing at once would make
+ * the kernel answer further bytes with RST, by which the client loses the response (RFC 9112, 9.6). A second response on the
+ * same connection is dropped.
  */
 export function closeLingering(socket: Duplex, answer?: string): void {
   const drain = drains.get(socket);
@@ -19,9 +19,9 @@ export function closeLingering(socket: Duplex, answer?: string): void {
   else drain.close();
 }
 
-/** Response of a server that answers some requests before their bodies have arrived: limits how much of the rest is read. */
+/** Response of a server that answers some requests before their bodies have arrived. Limits how much of the rest is read. */
 export class LingeringResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Called by Node after the response was written, and before it closes a connection that is not kept alive. */
+  /** Called by Node after the response was written, before a connection without keep-alive closes. */
   override detachSocket(socket: Socket): void {
     super.detachSocket(socket);
     const { req: request } = this;
@@ -36,9 +36,9 @@ export class LingeringResponse<Request extends IncomingMessage = IncomingMessage
 }
 
 /**
- * Reads and drops the input of a connection. It ends when the input is complete, and the connection can be used again, or when
- * the connection is closed: by the client, or after `LINGER.ms`. More than `LINGER.bytes` are not read: the client is stopped
- * by TCP's flow control and has the remaining time to read its answer.
+ * Reads and drops the input of a connection, until the input is complete and the connection reusable, or until the connection
+ * is closed: by the client, or after `LINGER.ms`. Stops reading after `LINGER.bytes`: TCP's flow control then blocks the
+ * client, which has the remaining time to read its response.
  */
 class InputDrain {
   private bytes = 0;
@@ -58,7 +58,7 @@ class InputDrain {
     socket.pause().once('resume', this.attach).resume();
   }
 
-  /** Repetition has no effect. */
+  /** Closes the connection. Idempotent. */
   close(answer?: string): void {
     if (this.isClosing) return;
     this.isClosing = true;
@@ -69,7 +69,8 @@ class InputDrain {
 
   private readonly attach = (): void => {
     this.isAttached = true;
-    // The HTTP parser reports each chunk after a malformed one as another error. Without an error it sees each chunk before `drop`.
+    // The HTTP parser reports each chunk after a malformed one as another error. Without an error it gets each chunk before
+    // `drop`.
     if (this.isClosing) this.socket.removeAllListeners('data');
     this.socket.on('data', this.drop);
   };
@@ -81,7 +82,7 @@ class InputDrain {
     }
     this.bytes += byteLength;
     if (this.bytes < LINGER.bytes) {
-      // The parser pauses the socket of a request that is not read.
+      // Resumes the socket, which the parser pauses for a request that is not read.
       this.socket.resume();
       return;
     }

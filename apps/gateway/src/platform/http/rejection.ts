@@ -1,6 +1,6 @@
 import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
 
-/** The error codes with which a call is rejected before it is queued. */
+/** Error codes of calls rejected before they are queued. */
 const REJECTION_CODES: ReadonlySet<CallErrorCode> = new Set([
   'not_found',
   'invalid_arguments',
@@ -12,12 +12,12 @@ const REJECTION_CODES: ReadonlySet<CallErrorCode> = new Set([
   'unavailable',
 ]);
 
-/** Whether the call was rejected at its admission, and recorded as rejected. */
+/** True for a call that was rejected at its admission, and recorded. */
 export function wasRejected(call: Call): boolean {
   return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REJECTION_CODES.has(call.error.code);
 }
 
-/** The answer to the submission of a rejected call. `result` can be passed to the model as it is. */
+/** Response to the submission of a rejected call. `result` can be passed to the model unchanged. */
 export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: number): ProblemError {
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
   return new ProblemError(code, message, {
@@ -28,7 +28,7 @@ export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: num
   });
 }
 
-/** The longest text about a rejection that a model gets. */
+/** Most characters of a rejection text for a model. */
 const MODEL_CHARS = 2_000;
 
 /** Adds a result for the model to the problem of a submission that never became a call. */

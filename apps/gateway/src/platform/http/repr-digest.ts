@@ -1,6 +1,6 @@
 import { ProblemError } from '#contracts';
 
-/** @throws ProblemError `invalid_request` when the header Repr-Digest (RFC 9530) names another SHA-256 than that of the body */
+/** @throws ProblemError `invalid_request` if the header Repr-Digest (RFC 9530) has another SHA-256 than the body */
 export function checkReprDigest(header: string | undefined, sha256: string): void {
   const [, base64] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(header ?? '') ?? [];
   const said = base64 === undefined ? sha256 : Buffer.from(base64, 'base64').toString('hex');

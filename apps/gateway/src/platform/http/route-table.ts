@@ -1,13 +1,13 @@
 import type { RouteOptions } from 'fastify';
 
 /**
- * The methods of each path, to answer a wrong method with 405 and a wrong path with 404. Not Fastify's `findRoute`: it
- * looks up a route by its pattern, and what is known here is the path of a request.
+ * Methods of each path, for answering a wrong method with 405 and a wrong path with 404. Not Fastify's `findRoute`: it finds a
+ * route by its pattern, not by the path of a request.
  */
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
 
-  /** Method and path of every route, such as `GET /v1/calls/:id`, in the order they were added. */
+  /** Method and path of every route, such as `GET /v1/calls/:id`, in the order of their registration. */
   get lines(): readonly string[] {
     return this.routes.flatMap(({ url, methods }) => methods.map((method) => `${method} ${url.replaceAll('::', ':')}`));
   }
@@ -24,7 +24,7 @@ export class RouteTable {
   }
 }
 
-/** `::` is a literal colon, `:name` a parameter. */
+/** Pattern of a route: `::` is a literal colon, `:name` a parameter. */
 function patternOf(url: string): RegExp {
   const source = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/::|:[A-Za-z]+/g, (part) => (part === '::' ? ':' : '[^/]+'));
   // oxlint-disable-next-line no-restricted-globals -- routes of this program, escaped

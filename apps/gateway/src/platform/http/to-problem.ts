@@ -5,7 +5,7 @@ import { ArchiveUnavailable, EventLogFull, EventLogTenantFull, EventLogUnavailab
 const RETRY_SOON_MS = 1000;
 const RETRY_LATER_MS = 5000;
 
-/** Maps any error to a problem. An unforeseen error becomes `internal`, without details. */
+/** Maps any error to a problem. An unknown error becomes `internal`, without details. */
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof EventLogTenantFull)
@@ -74,17 +74,17 @@ function statusError(statusCode: number): Error {
   return Object.assign(new Error(`HTTP ${statusCode}`), { statusCode });
 }
 
-/** Values that are stored outside the log are written by plain commands, which Redis refuses above maxmemory. */
+/** True for a plain command that Redis refuses above maxmemory. */
 function isRedisFull(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('OOM ');
 }
 
-/** Redis refuses writes after it failed to save them, until it has room or the permission again. */
+/** True for a write that Redis refuses after a failed save, until it has disk space or permission. */
 function isRefusedForItsDisk(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('MISCONF ');
 }
 
-/** ioredis has no class for these: a connection that is closed, not ready or lost under a command, and a failover under way. */
+/** True for errors without a class in ioredis: a closed, unready or lost connection, and a failover in progress. */
 function isRedisOutOfReach(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -4,9 +4,9 @@ import { parse, type InputPart } from './parse.js';
 
 const PARTS: Readonly<Record<ArgumentMetadata['type'], InputPart>> = { body: 'body', query: 'query', param: 'path', custom: 'body' };
 
-/** Gives a handler its input in the documented form. A fault is a ProblemError that names the part of the request. */
+/** Validates a handler's input. A fault is a ProblemError that names the part of the request. */
 export class ZodPipe<S extends z.ZodType> implements PipeTransform<unknown, z.output<S>> {
-  /** `part`: how errors name the input; by default after the decorator. */
+  /** `part`: name of the input in errors; default: by the decorator. */
   constructor(
     private readonly schema: S,
     private readonly part?: InputPart,
