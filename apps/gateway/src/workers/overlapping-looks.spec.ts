@@ -5,7 +5,7 @@ import { WorkerLivenessMonitor } from './worker-liveness-monitor.service.js';
 const LOOKS_MS = 60_000;
 const log = { debug: () => {} } as never;
 
-/** Answers that come when the test says so, in any order. */
+/** Answers that the test releases in any order. */
 function held<T>() {
   const waiting: ((value: T) => void)[] = [];
   return { waiting, ask: () => new Promise<T>((resolve) => waiting.push(resolve)) };

@@ -8,7 +8,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
-/** The interval of the workers' heartbeats. */
+/** Interval of the workers' heartbeats. */
 const LOOK_MS = 2_000;
 
 const READY: Availability = { ok: true };
@@ -17,22 +17,22 @@ type NamedHostRule = HostRule & { readonly name: string };
 type Tool = Pick<ToolDescriptor, 'name' | 'pool' | 'subjects' | 'available' | 'requires'>;
 
 /**
- * Whether the workers that are alive can run a tool. Looked up in the background, so that no call waits for it; while
- * nothing is known, nothing is said. Policy has no part in this.
+ * Availability of tools on the live workers. Refreshed in the background; calls never wait. Before the first refresh every tool
+ * counts as available. Independent of policy.
  */
 @Injectable()
 export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplicationShutdown {
   private workers: readonly WorkerStatus[] = [];
-  /** Pools that had a worker while this gateway was there. */
+  /** Pools that had a worker since the start of this gateway. */
   private readonly served = new Set<Pool>();
   private readonly slots = new Map<Pool, number>();
-  /** Of the config file. */
+  /** Host rules of the config file. */
   private readonly ownHosts: readonly NamedHostRule[];
-  /** The same, and those that workers announce. */
+  /** Host rules of the config file and those that workers announce. */
   private hosts: readonly NamedHostRule[];
   private ticker: Ticker | undefined;
   private looks = 0;
-  /** The latest look whose answer counts: an earlier one may be answered later. */
+  /** Number of the latest answered refresh: an earlier one may be answered later. */
   private answered = 0;
 
   constructor(
@@ -53,7 +53,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     this.ticker?.unsubscribe();
   }
 
-  /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */
+  /** Refreshes the list of workers. Never rejects: the last list stays while Redis is unreachable. */
   async refresh(): Promise<void> {
     const look = ++this.looks;
     try {
@@ -72,14 +72,17 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     }
   }
 
-  /** Why calls of the tool end where they start: its source is gone, or each worker of its pool refuses to run commands, or lacks what it requires. */
+  /**
+   * Reason why calls of the tool fail at the start: its source is gone, or every worker of its pool refuses to run commands or
+   * lacks a requirement.
+   */
   isRunnable(tool: Tool): Availability {
     const { name, pool, subjects, available } = tool;
     if (!available.ok) return available;
     const lacking = this.lackingPart(tool);
     if (lacking !== undefined) return { ok: false, reason: `${name} is not available: ${lacking}` };
     if (!subjects.some(({ kind }) => kind === 'command')) return READY;
-    // Where commands of some calls run on other hosts, the worker says which do not run.
+    // If commands of some calls run on other hosts, the worker reports those that cannot run.
     if (this.workersOf(pool).some(({ hosts = [] }) => hosts.length > 0)) return READY;
     const sandboxes = this.workersOf(pool).map(({ sandbox }) => sandbox?.[pool]);
     const [first] = sandboxes;
@@ -87,7 +90,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     return { ok: false, reason: `${name} is not available: no worker of the pool ${pool} runs commands (${first.reason ?? 'no sandbox'})` };
   }
 
-  /** Why no worker of the pool has what the tool requires; undefined while one has it, or may have it. */
+  /** Reason why no worker of the pool meets the tool's requirements; undefined while one meets or may meet them. */
   private lackingPart({ pool, requires = [] }: Tool): string | undefined {
     for (const part of requires) {
       const states = this.workersOf(pool).map(({ parts }) => parts?.[part]);
@@ -97,7 +100,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     return undefined;
   }
 
-  /** For the catalog also whether a worker is there to run it. Calls are accepted without one, and wait. */
+  /** Like `isRunnable`, and requires a live worker. For the catalog: calls are accepted without one, and wait. */
   hasLiveWorker(tool: Tool): Availability {
     const { name, pool } = tool;
     if (this.workersOf(pool).length === 0 && (this.workers.length > 0 || this.served.has(pool)))
@@ -105,7 +108,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     return this.isRunnable(tool);
   }
 
-  /** The host on which commands of the caller run; undefined: they run on the workers themselves. */
+  /** Host that runs the caller's commands; undefined for the workers themselves. */
   hostOf(caller: RemoteCaller): string | undefined {
     return hostFor(this.hosts, caller)?.name;
   }

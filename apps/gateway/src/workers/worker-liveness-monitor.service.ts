@@ -6,10 +6,10 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
-/** The interval of the workers' heartbeats. */
+/** Interval of the workers' heartbeats. */
 const LOOK_MS = 2_000;
 
-/** Publishes `worker.gone` for workers that expired. Every gateway checks; the log takes the first event of a worker. */
+/** Publishes `worker.gone` for expired workers. Every gateway checks; the log accepts the first event of a worker. */
 @Injectable()
 export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
   private ticker: Ticker | undefined;
@@ -29,11 +29,11 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
     this.ticker?.unsubscribe();
   }
 
-  /** Never rejects: the next check publishes what is missing. */
+  /** Never rejects: the next check publishes missing events. */
   private async check(): Promise<void> {
     try {
       const announced = await this.systemEvents.announcedWorkers();
-      // Read second: a worker registers before it is announced, and is announced as gone before it unregisters.
+      // Reads the registry second: a worker registers before it is announced, and is announced as gone before it unregisters.
       const lost = await this.registry.expired(announced);
       const author = { source: `/gateway/${this.config.name}`, actor: 'system:gateway' };
       for (const id of lost) await this.systemEvents.ofWorker(id, 'worker.gone', { how: 'lost' }, author);

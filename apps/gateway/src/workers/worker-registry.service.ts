@@ -7,10 +7,10 @@ import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** A worker that has not heard of it by then is gone, or cut off from Redis. */
+/** Lifetime of a drain request: a worker that has not read it by then is gone, or disconnected from Redis. */
 const DRAIN_HEARD_MS = 60_000;
 
-/** Which workers are alive: each writes its own status, which expires soon after the worker stops renewing it. */
+/** Registry of live workers: each writes its own status, which expires soon after the worker stops renewing it. */
 @Injectable()
 export class WorkerRegistry {
   constructor(
@@ -20,13 +20,13 @@ export class WorkerRegistry {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** The workers serve all tenants; of the calls they run the caller sees those of its own. */
+  /** Live workers, which serve all tenants; shows only calls of the caller's tenant. */
   async alive(principal: Principal): Promise<WorkerStatus[]> {
     const visible = (await this.all()).filter(({ foreign }) => foreign === undefined || foreign.tenantId === principal.tenantId);
     return Promise.all(visible.map((worker) => this.redactFor(principal, worker)));
   }
 
-  /** Asks a worker to take no more calls. It looks for that at each of its beats; asking again changes nothing. */
+  /** Asks a worker to accept no more calls. The worker checks at each heartbeat; idempotent. */
   async drain(principal: Principal, id: string): Promise<WorkerStatus> {
     const text = WorkerId.safeParse(id).success ? await this.redis.get(keys.worker(id)) : null;
     if (text === null) throw unknownWorker();
@@ -43,14 +43,14 @@ export class WorkerRegistry {
     return { ...worker, ...(hosts && { hosts }), calls: await this.visibleCalls(principal, worker.calls) };
   }
 
-  /** With the calls of all tenants: for this process itself. */
+  /** All workers with the calls of all tenants, for this process itself. */
   async all(): Promise<WorkerStatus[]> {
     const ids = await this.redis.zrange(keys.workers(), '0', '-1');
     const texts = await Promise.all(ids.map((id) => this.redis.get(keys.worker(id))));
     return texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
   }
 
-  /** Those of them that are not alive. */
+  /** Ids of workers that are not alive. */
   async expired(ids: readonly string[]): Promise<string[]> {
     const alive = await Promise.all(ids.map((id) => this.redis.exists(keys.worker(id))));
     return ids.filter((_id, index) => alive[index] === 0);

@@ -5,6 +5,6 @@ import { ToolAvailabilityService } from './tool-availability.service.js';
 
 const shared = [WorkerRegistry, ToolAvailabilityService];
 
-/** Which workers are alive, which tools they can run, and the events of workers that were lost. */
+/** Live workers, availability of tools, and events of lost workers. */
 @Module({ providers: [...shared, WorkerLivenessMonitor], exports: shared })
 export class WorkersModule {}
