@@ -8,56 +8,59 @@ import {
   type WorkerServerFrame,
 } from '#contracts';
 
-/** How many ended attempts a session remembers, to answer repetitions of `finish` alike. */
+/** Number of ended attempts that a session remembers, for equal answers to repetitions of `finish`. */
 const REMEMBERED = 2_000;
 
-/** A frame about a call that this session has. */
+/** Frame about a call of this session. */
 export type CallFrame = WorkerFrameOf<'started' | 'update' | 'progress' | 'finish' | 'suspend'>;
 
 export type SessionEffect =
   | { readonly kind: 'send'; readonly frame: WorkerServerFrame }
-  /** About a call of this session, with its fence; never a repetition. */
+  /** Frame about a call of this session, with its fence; never a repetition. */
   | { readonly kind: 'call'; readonly frame: CallFrame }
   | { readonly kind: 'renewed'; readonly callId: string; readonly fence: number }
   /**
-   * About a call that this session does not have: another connection, or another gateway, may have had it. Frames about
-   * it wait for `attach`, `answer` or `forget`.
+   * Reports a call that this session does not have: another connection or gateway may have had it. Frames about it wait for
+   * `attach`, `answer` or `forget`.
    */
   | { readonly kind: 'unknown'; readonly callId: string; readonly fence: number }
   | { readonly kind: 'tools'; readonly frame: WorkerFrameOf<'tools'> }
-  /** More calls may come, or none any more. */
+  /** Signals a change of capacity, possibly to none. */
   | { readonly kind: 'capacity' }
   | { readonly kind: 'bye' };
 
-/** Frames that wait while the bridge looks for their call. */
+/** Most frames that wait while the bridge looks for their call. */
 const WAITING_FRAMES = 1_000;
 
 interface SessionCall {
   readonly fence: number;
   readonly pool: Pool;
-  /** It came from a queue of this gateway, and holds a slot of it. */
+  /** True for a call from a queue of this gateway, which holds one of its slots. */
   readonly fromQueue: boolean;
   wseq: number;
   finished: boolean;
 }
 
 /**
- * The protocol state of one connection of a worker: credit, calls, answers. Its input are frames and decisions of the
- * bridge, its output are effects. It has no timers and does no I/O.
+ * Protocol state of one connection of a worker: credit, calls, answers. Its inputs are frames and decisions of the bridge, its
+ * outputs are effects. Has no timers and does no I/O.
  *
- * - A call is sent only for credit, each at most once.
- * - A frame with another fence than that of the call changes nothing and is answered by `stale`.
- * - `finish` is answered when the attempt is written. A repetition is answered as the first one.
+ * - A call is sent only for credit, and at most once.
+ * - A frame with another fence than the call's changes nothing and is answered by `stale`.
+ * - `finish` is answered when the attempt is written. A repetition gets the same answer.
  */
 export class WorkerSession {
   private readonly credit = new Map<Pool, number>();
   private readonly calls = new Map<string, SessionCall>();
-  /** The oldest is forgotten first. A Map, since an LRUCache would take the memory for all answers at once, for each connection. */
+  /**
+   * Answers, of which the oldest is dropped first. A Map, since an LRUCache would allocate the memory for all answers at once,
+   * for each connection.
+   */
   private readonly answered = new Map<string, 'done' | 'stale'>();
   private readonly wanted = new Map<string, CallFrame[]>();
   private phase: 'open' | 'draining' | 'closed' = 'open';
 
-  /** How many calls of a pool may be sent now. */
+  /** Number of calls of a pool that may be sent now. */
   creditOf(pool: Pool): number {
     return this.phase === 'open' ? (this.credit.get(pool) ?? 0) : 0;
   }
@@ -66,7 +69,7 @@ export class WorkerSession {
     return [...this.calls.values()].filter((call) => call.pool === pool).length;
   }
 
-  /** Jobs of the pool's queue that this session may have at a time. */
+  /** Most concurrent jobs of the pool's queue for this session. */
   slotsOf(pool: Pool): number {
     return this.creditOf(pool) + [...this.calls.values()].filter((call) => call.pool === pool && call.fromQueue).length;
   }
@@ -106,7 +109,7 @@ export class WorkerSession {
     }
   }
 
-  /** @throws Error without credit: the bridge asks `creditOf` first */
+  /** @throws Error without credit: the bridge checks `creditOf` first */
   assign(call: WorkerCall, pool: Pool): SessionEffect[] {
     const credit = this.creditOf(pool);
     if (credit < 1) throw new Error(`The worker has no credit for the pool ${pool}.`);
@@ -115,7 +118,7 @@ export class WorkerSession {
     return [send(call)];
   }
 
-  /** Goes on with a call that the worker ran on an earlier connection. It uses no credit. Frames that waited for it count now. */
+  /** Continues a call that the worker ran on an earlier connection, without credit. Processes the frames that waited for it. */
   attach(callId: string, fence: number, pool: Pool, { fromQueue = false, wseq = 0 } = {}): SessionEffect[] {
     const frames = this.takeWaiting(callId, fence);
     if (this.phase === 'closed' || this.calls.has(callId)) return [];
@@ -123,7 +126,7 @@ export class WorkerSession {
     return frames.flatMap((frame) => this.aboutCall(frame));
   }
 
-  /** The worker reconnected and goes on with the call there. Returns what `attach` needs to know of it. */
+  /** Releases a call that the worker continues on a new connection. Returns the arguments for `attach`. */
   detach(callId: string, fence: number): { fromQueue: boolean; wseq: number } | undefined {
     const call = this.calls.get(callId);
     if (call?.fence !== fence) return undefined;
@@ -137,26 +140,29 @@ export class WorkerSession {
     return [send({ op: 'cancel', callId, fence, reason, graceMs })];
   }
 
-  /** The attempt is over. `done`: what the worker said about it is written. */
+  /** Ends the attempt. `done`: the worker's result is written. */
   settle(callId: string, fence: number, how: 'done' | 'stale'): SessionEffect[] {
     if (this.calls.get(callId)?.fence === fence) this.calls.delete(callId);
     this.remember(callId, fence, how);
     return [send({ op: how, callId, fence }), { kind: 'capacity' }];
   }
 
-  /** The answer about a call that this session does not have. `done`: what the worker says about it was written before. */
+  /** Answers frames about a call that this session does not have. `done`: the worker's result was written before. */
   answer(callId: string, fence: number, how: 'done' | 'stale'): SessionEffect[] {
     const isEnd = this.takeWaiting(callId, fence).some(({ op }) => op === 'finish' || op === 'suspend');
     this.remember(callId, fence, how);
     return [send({ op: isEnd ? how : 'stale', callId, fence })];
   }
 
-  /** Redis is out of reach, or another connection asks about it too. Nothing is sent: the worker's next frame about the call asks again. */
+  /**
+   * Drops the waiting frames without an answer, if Redis is unreachable or another connection also looks for the call: the
+   * worker's next frame about it repeats the search.
+   */
   forget(callId: string, fence: number): void {
     this.takeWaiting(callId, fence);
   }
 
-  /** No more calls from this gateway. */
+  /** Stops new calls from this gateway. */
   drain(): SessionEffect[] {
     if (this.phase !== 'open') return [];
     this.phase = 'draining';
@@ -187,7 +193,7 @@ export class WorkerSession {
     });
   }
 
-  /** Asks the bridge once about a call, and keeps frames about it until the bridge knows. */
+  /** Requests a call from the bridge once, and holds frames about it until the answer. */
   private lookFor(callId: string, fence: number, ...frames: CallFrame[]): SessionEffect[] {
     const key = keyOf(callId, fence);
     const waiting = this.wanted.get(key);
@@ -212,7 +218,7 @@ export class WorkerSession {
     const call = this.calls.get(callId);
     if (call === undefined) return this.aboutOther(frame);
     if (call.fence !== fence) return [stale(callId, fence)];
-    // A repetition: the answer to the first one comes when the attempt is written.
+    // Ignores a repetition: the answer to the first frame comes when the attempt is written.
     if (call.finished) return [];
     if (frame.op === 'suspend' && frame.resumeInMs === undefined && frame.until === undefined)
       return [refused('invalid_request', 'A suspension without a time or a reason; expected resumeInMs or until.', callId)];

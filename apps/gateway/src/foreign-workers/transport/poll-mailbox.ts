@@ -1,12 +1,12 @@
 import type { WorkerServerFrame } from '#contracts';
 import type { WorkerTransport } from '../bridge/connected-worker.js';
 
-/** Frames that a worker has not read; above it the worker counts as gone. */
+/** Most unread frames of a worker; above it the worker counts as gone. */
 const MAX_FRAMES = 10_000;
-/** Of one answer. A single larger frame goes alone. */
+/** Most bytes of one response. A single larger frame is sent alone. */
 const ANSWER_BYTES = 1_048_576;
 
-/** The frames for a worker that polls. They stay until the next poll says that they arrived. */
+/** Frames for a polling worker. They stay until the next poll confirms them. */
 export class PollMailbox implements WorkerTransport {
   private frames: { readonly seq: number; readonly frame: WorkerServerFrame; readonly bytes: number }[] = [];
   private seq = 0;
@@ -29,7 +29,7 @@ export class PollMailbox implements WorkerTransport {
     this.onClosed();
   }
 
-  /** Drops what arrived, then waits for a frame. Ends with none after `waitMs`, or when the signal aborts or another poll comes. */
+  /** Drops confirmed frames, then waits for a frame. Returns none after `waitMs`, on abort, or on another poll. */
   async poll(after: number, waitMs: number, signal: AbortSignal): Promise<{ frames: WorkerServerFrame[]; seq: number }> {
     this.wake();
     this.frames = this.frames.filter(({ seq }) => seq > after);

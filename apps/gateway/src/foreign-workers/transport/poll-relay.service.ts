@@ -18,9 +18,9 @@ import { toProblem } from '../../platform/http/to-problem.js';
 import { PollingWorkers, unknownWorker } from './polling-workers.service.js';
 import { RelayMessage, type RelayRequest } from './relay-message.js';
 
-/** A gateway that lives takes a request in this time. Else the worker is to say hello again. */
+/** Time in which a live gateway accepts a request; after it the worker must reconnect. */
 const TAKEN_MS = 2_000;
-/** Beyond the wait of a poll. */
+/** Time for the response beyond the wait of a poll. */
 const ANSWER_MS = 5_000;
 const WORKER_ID = /^f-[0-9A-Z]{26}$/;
 
@@ -35,11 +35,11 @@ type Question =
   | { readonly kind: 'messages'; readonly frames: WorkerFrame[] };
 
 /**
- * Passes requests of polling workers on to the gateway that has their connection, so that they work through any balancer.
- * Each gateway listens for the workers that it has, and for the answers to what it asked.
+ * Forwards requests of polling workers to the gateway with their connection, so that they work through any load balancer. Each
+ * gateway listens for its own workers, and for the responses to its requests.
  *
- * A request or answer may be lost with a connection to Redis. Then the worker repeats it, or says hello again and goes on
- * with its calls.
+ * A request or response may be lost with a connection to Redis. The worker then repeats it, or reconnects and continues its
+ * calls.
  */
 @Injectable()
 export class PollRelay implements OnApplicationShutdown {
@@ -57,21 +57,21 @@ export class PollRelay implements OnApplicationShutdown {
     private readonly needed: NeededConnections,
   ) {}
 
-  /** From now on other gateways reach the worker here. */
+  /** Makes the worker reachable for other gateways. */
   async listenFor(workerId: string): Promise<void> {
     const channel = keys.pollChannel(workerId);
     this.channels.add(channel);
     await (await this.connect()).subscribe(channel);
   }
 
-  /** The worker is gone. */
+  /** Stops listening for a disconnected worker. */
   forget(workerId: string): void {
     const channel = keys.pollChannel(workerId);
     this.channels.delete(channel);
     void this.subscriber?.then((subscriber) => subscriber.unsubscribe(channel)).catch(() => {});
   }
 
-  /** @throws ProblemError `resource_not_found` when no gateway has the worker */
+  /** @throws ProblemError `resource_not_found` if no gateway has the worker */
   async ask(principal: Principal, workerId: string, question: Question, cut?: AbortSignal): Promise<WorkerPollPage | undefined> {
     if (!(await this.exists(principal, workerId))) throw unknownWorker();
     await this.connect();
@@ -104,7 +104,7 @@ export class PollRelay implements OnApplicationShutdown {
     (await this.subscriber?.catch(() => undefined))?.disconnect();
   }
 
-  /** Unknown ids, and those of other tenants, are refused without asking. */
+  /** True for a registered worker of the tenant. Rejects other ids without a request to other gateways. */
   private async exists({ tenantId }: Principal, workerId: string): Promise<boolean> {
     const text = WORKER_ID.test(workerId) ? await this.redis.get(keys.worker(workerId)) : null;
     return text !== null && WorkerStatus.safeParse(JSON.parse(text)).data?.foreign?.tenantId === tenantId;
@@ -126,7 +126,7 @@ export class PollRelay implements OnApplicationShutdown {
 
   private publish(channel: string, message: RelayMessage, unheard: () => void = () => {}): void {
     this.redis.publish(channel, JSON.stringify(message)).then(
-      // A node of a cluster knows only those who listen there.
+      // In a cluster, a node knows only its own subscribers, so the count is no evidence.
       (listeners) => listeners === 0 && !this.redis.isCluster && unheard(),
       (error: unknown) => this.log.debug({ err: error }, 'a relayed poll was lost'),
     );

@@ -19,14 +19,14 @@ interface PollingWorker {
   readonly budget: MessageBudget;
 }
 
-/** The workers that said hello to this gateway by HTTP. */
+/** Workers connected to this gateway by HTTP. */
 @Injectable()
 export class PollingWorkers {
   private readonly polling = new Map<string, PollingWorker>();
 
   constructor(private readonly workers: ForeignWorkers) {}
 
-  /** `gone`: called once with its id, when the worker is not connected any more. */
+  /** `gone`: called once with the worker's id when it disconnects. */
   async register(principal: Principal, hello: WorkerHello, gone: (id: string) => void): Promise<WorkerWelcome> {
     let id = '';
     const mailbox: PollMailbox = new PollMailbox(() => {
@@ -37,7 +37,7 @@ export class PollingWorkers {
       void this.workers.disconnect(lost.worker);
     });
     const { worker, welcome } = await this.workers.connect(principal, hello, mailbox);
-    // Its key was revoked meanwhile, or it was silent.
+    // The key was revoked meanwhile, or the worker was silent.
     if (worker.isGone) throw unknownWorker();
     id = worker.id;
     this.polling.set(id, { worker, mailbox, budget: new MessageBudget() });
@@ -48,7 +48,7 @@ export class PollingWorkers {
     return this.polling.has(id);
   }
 
-  /** `cut`: aborted when the worker does not wait any more. @throws ProblemError */
+  /** `cut`: aborts when the worker no longer waits. @throws ProblemError */
   async poll(
     principal: Principal,
     id: string,
@@ -81,7 +81,7 @@ export class PollingWorkers {
     for (const frame of frames) this.workers.receive(worker, frame);
   }
 
-  /** A worker of another key is unknown, too. A newer token of the same subject counts from now on. */
+  /** Worker of the key; unknown for other keys. A newer token of the same subject replaces the earlier one. */
   private workerOf(principal: Principal, id: string): PollingWorker {
     const { tenantId, keyId } = principal;
     const found = this.polling.get(id);

@@ -6,7 +6,7 @@ import { CurrentPrincipal } from '../../auth/principal.decorator.js';
 import { parseCallId } from '../../platform/http/parse.js';
 import { WorkerOutputs } from '../bridge/worker-outputs.service.js';
 
-/** Outputs of workers that are too large for a frame. */
+/** HTTP controller for outputs of workers that are too large for a frame. */
 @Controller()
 export class WorkerOutputController {
   constructor(private readonly outputs: WorkerOutputs) {}

@@ -18,7 +18,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A worker's connection whose budget is never refilled, and what came of it. */
+/** Connection of a worker whose budget is never refilled, and its effects. */
 async function connection() {
   const received: WorkerFrame[] = [];
   const floods: string[] = [];
@@ -63,7 +63,7 @@ it.each([
 ])('stops a foreign worker that floods with %s, once, and handles none of what follows', async (_what, hello, frame, times) => {
   const { client, frames, received, floods, closed } = await connection();
   client.send(hello);
-  // A busy machine may take longer to send the flood than a worker has for its hello.
+  // Waits without the hello timeout: a busy machine may take longer to send the flood.
   await once(client, 'message');
   for (let sent = 0; sent < times; sent += 1) client.send(frame);
   expect(await closed).toBe(4_002);
@@ -80,7 +80,7 @@ it('handles one frame of a foreign worker a turn, so that everything else gets i
   while (received.at(-1)?.op !== 'bye') await new Promise((resolve) => setImmediate(resolve));
   client.close();
   await closed;
-  // The frames that came before `welcome` are handled together.
+  // Frames before `welcome` are handled together.
   expect(looks().longest).toBeLessThanOrEqual(100);
 });
 

@@ -6,31 +6,31 @@ import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worke
 import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
 import { readWorkerFrame } from './read-frame.js';
 
-/** A worker that sends nothing but refused frames is cut. */
+/** Consecutive rejected frames after which a worker is disconnected. */
 const REFUSED_FRAMES = 100;
-/** Frames that wait while `hello` is answered. */
+/** Most frames that wait for the answer to `hello`. */
 const EARLY_FRAMES = 100;
-/** A worker that does not read is cut when so many bytes wait for it. */
+/** Most bytes that wait for a worker; above it, a worker that does not read is disconnected. */
 const BUFFERED_BYTES = 16 * 1_048_576;
 const HELLO_MS = 10_000;
 const PROTOCOL = 4003;
 const SLOW = 4008;
-/** For the last frames to arrive, before a connection that sends on is cut. */
+/** Time for the last frames to arrive before the connection is destroyed. */
 const CLOSING_MS = 1_000;
 
-/** One frame a turn of the event loop, since a chunk may have thousands of small ones. */
+/** One frame per turn of the event loop, since a chunk may have thousands of small ones. */
 export const WORKER_SOCKET_OPTIONS = {
   maxPayload: WORKER_LIMITS.frameBytes,
   perMessageDeflate: false,
   allowSynchronousEvents: false,
 } satisfies ServerOptions;
 
-/** One WebSocket of a worker: frames in and out, in order. */
+/** WebSocket of one worker: frames in and out, in order. */
 export class WorkerSocket implements WorkerTransport {
   private worker: ConnectedWorker | undefined;
   private early: WorkerFrame[] | undefined;
   private refusals = 0;
-  /** True once the gateway has closed it: later frames are dropped. */
+  /** True once the gateway has closed the socket: later frames are dropped. */
   private isClosed = false;
   private readonly helloTimer: NodeJS.Timeout;
 

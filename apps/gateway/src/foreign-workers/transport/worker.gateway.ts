@@ -13,7 +13,7 @@ import { WORKER_SOCKET_OPTIONS, WorkerSocket } from './worker-socket.js';
 
 const OPTIONS = { path: WORKER_PATH, ...WORKER_SOCKET_OPTIONS } satisfies ServerOptions;
 
-/** `GET /v1/worker`: which upgrades are accepted. `WorkerSocket` takes the frames. */
+/** `GET /v1/worker`: accepts upgrades. `WorkerSocket` handles the frames. */
 @WebSocketGateway(OPTIONS)
 export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayConnection<WebSocket> {
   private readonly principals = new WeakMap<IncomingMessage, Principal>();
@@ -46,7 +46,7 @@ export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     }
   }
 
-  /** @throws ProblemError for an upgrade that is refused */
+  /** @throws ProblemError for a rejected upgrade */
   private async accept(request: IncomingMessage): Promise<Principal> {
     const foreign = this.origins.rejectionReason(request.headers);
     if (foreign !== undefined) throw new ProblemError('origin_refused', foreign);

@@ -7,7 +7,7 @@ import { CurrentPrincipal } from '../../auth/principal.decorator.js';
 import { PollRelay } from './poll-relay.service.js';
 import { PollingWorkers } from './polling-workers.service.js';
 
-/** The long-poll twin of `/v1/worker`: the same frames over HTTP, at any gateway. */
+/** Long-poll variant of `/v1/worker`: the same frames over HTTP, at any gateway. */
 @Controller()
 export class WorkersController {
   constructor(
@@ -29,7 +29,7 @@ export class WorkersController {
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkerWelcome> {
-    // A worker that polls takes as much of the gateway as one on a WebSocket.
+    // Counts a polling worker like a WebSocket, since both need equal resources of the gateway.
     const place = this.sockets.open(raw, principal);
     const gone = (id: string) => {
       place.release();
