@@ -6,7 +6,7 @@ import { SubmitCallService } from '../calls/submit-call.service.js';
 import { ToolCatalog } from '../calls/tool-catalog.service.js';
 import { jsonOutput, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** No less than any definition of a sub-agent says. */
+/** Budget at least as large as in any definition of a sub-agent. */
 const UNBOUND: AgentBudget = {
   depth: 4,
   tokens: Number.MAX_SAFE_INTEGER,
@@ -14,7 +14,7 @@ const UNBOUND: AgentBudget = {
   calls: Number.MAX_SAFE_INTEGER,
 };
 
-/** Calls sub-agents by their names: a child call, submitted once and judged like any. */
+/** Calls sub-agents by name: a child call, submitted once and evaluated like any other. */
 @Injectable()
 export class AgentTools {
   readonly handlers: Readonly<Record<string, ToolHandler>> = { agent: (call) => this.delegate(call) };
@@ -24,13 +24,16 @@ export class AgentTools {
     private readonly submitCall: SubmitCallService,
   ) {}
 
-  /** The sub-agents that the caller has. */
+  /** Sub-agents available to the caller. */
   async names({ principal, sessionId, agentId }: ToolCall): Promise<string[]> {
     const tools = await this.catalog.callable(principal, { sessionId, agentId });
     return tools.flatMap(({ name, pool }) => (pool === 'agent' ? [name] : []));
   }
 
-  /** The call of a sub-agent. Repeating it finds the same call: one for each `part` of the asking call. @throws ProblemError for a name that is none */
+  /**
+   * Call of a sub-agent. A repetition returns the same call: one for each `part` of the parent call. @throws ProblemError for
+   * an unknown name
+   */
   async start(asking: ToolCall, { agent, task, part }: AgentTask): Promise<Call> {
     await this.assertKnown(asking, agent);
     const { callId, principal } = asking;
@@ -40,7 +43,7 @@ export class AgentTools {
     return call;
   }
 
-  /** The same in another session, for the same agent and user, as no child of the asking call: it outlives that one. */
+  /** Call of a sub-agent in another session, for the same agent and user. Not a child of the parent call, which it outlives. */
   async startIn(sessionId: string, asking: ToolCall, { agent, task }: AgentTask): Promise<Call> {
     await this.assertKnown(asking, agent);
     const { callId, principal, agentId, userId } = asking;
@@ -67,7 +70,7 @@ export class AgentTools {
 interface AgentTask {
   readonly agent: string;
   readonly task: string;
-  /** Which of several sub-agents of one call. */
+  /** Index of the sub-agent among several of one call. */
   readonly part?: string;
 }
 

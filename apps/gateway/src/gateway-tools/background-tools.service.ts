@@ -22,9 +22,9 @@ import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** Each takes a slot of a worker. */
+/** Most concurrent runs of a session; each takes a slot of a worker. */
 const MOST_RUNNING = 4;
-/** Runs that a session knows, ended ones among them. Only ended ones are forgotten. */
+/** Most remembered runs of a session, including ended ones. Only ended ones are dropped. */
 const MOST_KNOWN = 100;
 const NO_BUDGET = { depth: 0, tokens: 0, modelMs: 0, calls: 0 };
 const STOPPED = CancelBody.parse({ reason: 'Stopped by the session' });
@@ -34,8 +34,8 @@ const StartArguments = z.object({ run_ms: z.number().int() });
 const StopArguments = z.object({ task_id: z.string() });
 
 /**
- * Background runs: calls of their own that a running call starts with its own tool and arguments, and that outlive it.
- * They are of its session, which lists and stops them, and end with it. Each is judged like any call of the key.
+ * Background runs: separate calls that a running call starts with its own tool and arguments, and that outlive it. They belong
+ * to its session, which lists and stops them, and end with it. Each is evaluated like any call of the key.
  */
 @Injectable()
 export class BackgroundTools implements OnApplicationBootstrap {
@@ -59,7 +59,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
     this.sessions.onEnd.add((principal, sessionId) => this.stopAll(principal, sessionId));
   }
 
-  /** Starts the call again as a background run, once however often this is asked. */
+  /** Starts the call again as a background run. Idempotent. */
   private async start(asking: ToolCall): Promise<ToolAnswer> {
     const { callId, principal } = asking;
     const { run_ms: runMs } = StartArguments.parse(asking.args);
@@ -83,7 +83,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
         parentCallId,
         labels,
       });
-      // Longer than callers may ask for.
+      // Exceeds the longest time that callers may request.
       const timeouts = { ...body.timeouts, runMs, totalMs: runMs + this.config.defaultQueueMs };
       const options = {
         idempotencyKey: gatewayKey('background', callId),
@@ -100,7 +100,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
     }
   }
 
-  /** @throws ProblemError for a run that is none of the session */
+  /** @throws ProblemError if the run belongs to another session */
   private async stop(asking: ToolCall): Promise<ToolAnswer> {
     const { task_id } = StopArguments.parse(asking.args);
     const {
@@ -125,12 +125,12 @@ export class BackgroundTools implements OnApplicationBootstrap {
     await this.redis.del(key);
   }
 
-  /** In one step with the end of the reservation, so that no run counts twice. */
+  /** Stores the run and removes its reservation atomically, so that no run counts twice. */
   private async keep(key: string, callId: string, starter: string): Promise<void> {
     await this.redis.multi().zadd(key, Date.now(), callId).zrem(key, starter).expire(key, KEPT_WITH_CALL_SECONDS).exec();
   }
 
-  /** Counts the call as a run until it is one: of several at once none exceeds the limit. @throws ProblemError */
+  /** Reserves a place for the run, so that concurrent starts do not exceed the limit. @throws ProblemError */
   private async reserve(key: string, callId: string): Promise<void> {
     await this.redis.zadd(key, Date.now(), callId);
     const known = await this.redis.zrangebyscore(key, '-inf', '+inf');
@@ -144,7 +144,7 @@ export class BackgroundTools implements OnApplicationBootstrap {
     throw new ProblemError('quota_exceeded', `The session has ${MOST_RUNNING} background runs at once already: stop one of ${others}`);
   }
 
-  /** As they ran, secrets and all. */
+  /** Arguments of the run, including secrets. */
   private async argumentsOf(call: Call): Promise<unknown> {
     if (call.argumentsRedacted !== true) return call.arguments;
     const { argumentsDigest = '' } = call.approval?.decided?.edited ?? {};
@@ -167,12 +167,12 @@ function started({ id, status }: Call): ToolAnswer {
   return { kind: 'output', content: [{ type: 'text', text }], details: { taskId: id, isAsked } };
 }
 
-/** What the rules asked about the call, where a person has allowed it. */
+/** Reasons that required approval, if a person has allowed the call. */
 function allowedWith({ approval }: Call, { data }: CallEventOf<'call.submitted'>): DecisionReason[] {
   return approval?.decided?.decision === 'allow' ? data.decision.reasons.filter(({ effect }) => effect === 'ask') : [];
 }
 
-/** A run that is not stored any more. */
+/** Ignores a run that is no longer stored. */
 function unlessNotThere(error: unknown): void {
   if (!(error instanceof ProblemError) || error.code !== 'resource_not_found') throw error;
 }

@@ -1,6 +1,6 @@
 const MOST_CHARACTERS = 200_000;
 
-/** What the sub-agent of a stage is asked, cut where it is too long: a short template may name a long task thousands of times. */
+/** Prompt for the sub-agent of a stage. Cut to a limit: a short template may repeat a long task thousands of times. */
 export function crewPrompt(results: string, template: string, task: string): string {
   let prompt = results;
   for (const [index, text] of template.split('{task}').entries()) {

@@ -7,7 +7,7 @@ import { AgentTools } from './agent-tools.service.js';
 import { crewPrompt } from './crew-prompt.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** Sub-agents in stages, and the hand-over of a plan to the one that executes it. */
+/** Sub-agents in stages, and the hand-over of a plan to the sub-agent that executes it. */
 @Injectable()
 export class CrewTools {
   readonly handlers: Readonly<Record<string, ToolHandler>> = {
@@ -21,7 +21,7 @@ export class CrewTools {
     private readonly redaction: RedactionConfigService,
   ) {}
 
-  /** Each time that a stage ends: submits the stages that may begin. Those that run already are found by their keys. */
+  /** Submits the stages that may begin, each time that a stage ends. Finds running ones by their idempotency keys. */
   private async crew(call: ToolCall): Promise<ToolAnswer> {
     const { task, stages } = AgentCrewArguments.parse(call.args);
     await this.check(call, stages);
@@ -93,7 +93,7 @@ interface StageResult {
   readonly name: string;
   readonly isError: boolean;
   readonly text: string;
-  /** Absent for a stage that was left out. */
+  /** Absent for a skipped stage. */
   readonly callId?: string;
 }
 
@@ -110,7 +110,7 @@ function reportOf(stages: readonly CrewStage[], done: ReadonlyMap<string, StageR
   };
 }
 
-/** Of a call that was not taken; what another try may change is thrown. */
+/** Reason of a rejected call. Throws errors that a retry may resolve. */
 function refusalOf(error: unknown): string {
   if (error instanceof ProblemError && error.code !== 'overloaded') return error.detail;
   throw error;

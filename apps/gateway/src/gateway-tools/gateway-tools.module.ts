@@ -16,7 +16,7 @@ import { SkillTools } from './skill-tools.service.js';
 import { SpawnedSessions } from './spawned-sessions.service.js';
 import { ToolSearch } from './tool-search.service.js';
 
-/** The work of built-in tools that only gateways can do. `sub-agents` takes their requests from the queue. */
+/** Handlers of built-in tools that only gateways can run. `sub-agents` consumes their requests from the queue. */
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule, BatchesModule, SchedulesModule],
   providers: [

@@ -17,8 +17,8 @@ import type { ToolHandler } from './tool-call.js';
 import { ToolSearch } from './tool-search.service.js';
 
 /**
- * Does the work of built-in tools that workers cannot: on sessions, schedules and other calls. Each acts with the rights of
- * the key that submitted its call, as they are now, in the session and for the agent of that call.
+ * Runs built-in tools that workers cannot run: on sessions, schedules and other calls. Each has the current rights of its
+ * call's submitting key, in the session and for the agent of that call.
  */
 @Injectable()
 export class GatewayTools {
@@ -42,7 +42,7 @@ export class GatewayTools {
     this.handlers = Object.fromEntries(parts.flatMap(({ handlers }) => Object.entries(handlers)));
   }
 
-  /** Rejects only where another try may succeed. */
+  /** Rejects only for errors that a retry may resolve. */
   async run({ callId, args }: ToolRequest): Promise<ToolAnswer> {
     const head = await this.calls.snapshot(callId);
     if (head === undefined || head.status === 'ended' || head.cancelRequested)

@@ -5,7 +5,7 @@ import { SessionDataStore } from '../sessions/session-data-store.service.js';
 import { areDone, needsVerification, shownTaskList, withCommand } from './task-list.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** Todo list and task list of a session. What is kept has no secrets: people read it. */
+/** Todo list and task list of a session. Stored without secrets: people read them. */
 @Injectable()
 export class PlanningTools {
   readonly handlers: Readonly<Record<string, ToolHandler>> = {

@@ -7,8 +7,8 @@ import { SchedulesService } from '../schedules/schedules.service.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
 /**
- * Schedules by tools. What runs is a call of the same key, session, agent and user, judged at each run: it gains no rights by
- * being scheduled. An agent sees and removes only the schedules of its session and user that its key made.
+ * Schedules by tools. Each run is a call of the same key, session, agent and user, and is evaluated again: a schedule adds no
+ * rights. An agent sees and removes only the schedules of its session and user that its key created.
  */
 @Injectable()
 export class ScheduleTools {
@@ -91,7 +91,7 @@ function timingOf({ schedule: { kind, expr, tz, at, every_ms } }: Arguments): ob
   }
 }
 
-/** As models read it. */
+/** Schedule in the form for models. */
 function shown({ id, name, call, cron, timeZone, at, everyMs, nextRuns, paused }: Schedule): JsonValue {
   const task = typeof call.arguments === 'object' && 'task' in call.arguments;
   return {
@@ -110,7 +110,7 @@ function shown({ id, name, call, cron, timeZone, at, everyMs, nextRuns, paused }
   };
 }
 
-/** The same call makes the same schedule, however often it is handled. */
+/** Id of the schedule that the call creates, equal for repetitions. */
 function idOf(callId: string): string {
   const hex = createHash('sha256').update(callId).digest('hex');
   return `sch-${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -118,7 +118,7 @@ function idOf(callId: string): string {
 
 const TIMES = { cron: 'expr', at: 'at', every: 'every_ms' } as const;
 
-/** The argument that says when it runs, if it is missing. */
+/** Pointer of the missing time argument, if any. */
 function missingTime({ schedule }: Arguments): string | undefined {
   const name = TIMES[schedule.kind];
   return schedule[name] === undefined ? `/schedule/${name}` : undefined;
@@ -132,7 +132,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
   ['name', '/name'],
 ]);
 
-/** The argument of `cron_add` that a field of a schedule comes from. */
+/** Pointer of the `cron_add` argument for a field of a schedule. */
 function argumentOf(field: string, { command, agent }: Arguments): string {
   if (!field.startsWith('call')) return FIELDS.get(field) ?? '';
   if (command !== undefined) return '/command';
@@ -140,7 +140,7 @@ function argumentOf(field: string, { command, agent }: Arguments): string {
   return field === 'call' ? '/tool' : field.slice('call'.length);
 }
 
-/** The same problem with the arguments of `cron_add` in place of the fields of a schedule. */
+/** Problem with pointers to arguments of `cron_add` in place of fields of a schedule. */
 function inArguments(problem: ProblemError, args: Arguments): ProblemError {
   const errors = problem.facts.errors?.map(({ pointer, message }) => ({ pointer: argumentOf(pointer.slice(1), args), message }));
   return errors === undefined ? problem : new ProblemError(problem.code, problem.detail, { ...problem.facts, errors });

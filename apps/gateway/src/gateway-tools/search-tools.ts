@@ -4,7 +4,7 @@ type Searched = Pick<ToolDescriptor, 'name' | 'aliases' | 'description'>;
 
 const SCORE = { exact: 8, sameLetters: 12, inName: 4, inText: 2, inLetters: 3 } as const;
 
-/** The names of the tools that a query means, best first. `select:a,b` names them; `+word` must occur. Pure. */
+/** Names of the tools that match a query, best first. `select:a,b` names them; `+word` must occur. Pure. */
 export function searchTools(tools: readonly Searched[], query: string, most: number): string[] {
   const [, picks] = /^\s*select:(.*)$/is.exec(query) ?? [];
   return (picks === undefined ? byWords(tools, query) : byName(tools, picks)).slice(0, most);
@@ -51,7 +51,7 @@ function textOf({ name, aliases, description }: Searched): string {
   return [name, ...aliases, description].join(' ').toLowerCase();
 }
 
-/** `WebFetch`, `web_fetch` and `web-fetch` are one name. */
+/** Normalised name: `WebFetch`, `web_fetch` and `web-fetch` are equal. */
 function letters(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

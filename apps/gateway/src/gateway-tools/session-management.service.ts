@@ -14,8 +14,8 @@ const SESSION_ENDED = CancelBody.parse({ reason: 'The session that began it has 
 type Arguments = ReturnType<typeof SessionManagementArguments.parse>;
 
 /**
- * Sessions that agents begin for sub-agents. An agent reaches only those that its session began for its user. What holds in
- * the session that begins one holds there, too, and it ends and is cancelled with that.
+ * Sessions that agents begin for sub-agents. An agent reaches only those that its session began for its user. The rules of the
+ * parent session also apply in them, and they end and are cancelled with it.
  */
 @Injectable()
 export class SessionManagement implements OnApplicationBootstrap {
@@ -62,7 +62,7 @@ export class SessionManagement implements OnApplicationBootstrap {
     }
   }
 
-  /** Handled again, it finds the session and the call that it began. Its place is taken before anything begins. */
+  /** Begins a session and its call. A repetition finds both. Reserves its place first. */
   private async spawn(call: ToolCall, { agent_name: agent = '', task = '', name }: Arguments): Promise<ToolAnswer> {
     const { principal, sessionId: owner, callId } = sessionOf(call);
     const { tenantId } = principal;
@@ -76,7 +76,7 @@ export class SessionManagement implements OnApplicationBootstrap {
       await this.sessions.beginBelow(tenantId, from, sessionId);
       const started = await this.agents.startIn(sessionId, call, { agent, task });
       await this.spawned.add(tenantId, owner, { ...session, callId: started.id });
-      // Who deletes the session from here on finds the new one.
+      // Checks after the reservation: a concurrent deletion of the parent session finds the new one.
       await this.sessions.assertMayBegin(tenantId, from);
       await this.assertWanted(call);
       return jsonOutput({ session_id: sessionId, name: session.name, agent_name: agent, call_id: started.id, status: started.status });
@@ -86,7 +86,10 @@ export class SessionManagement implements OnApplicationBootstrap {
     }
   }
 
-  /** Who cancels the session from here on finds the new one. @throws ProblemError for a call that was cancelled meanwhile */
+  /**
+   * Checks after the reservation: a concurrent cancel of the session finds the new one. @throws ProblemError for a call that
+   * was cancelled meanwhile
+   */
   private async assertWanted({ principal, callId }: ToolCall): Promise<void> {
     const { status, cancelRequested } = await this.reader.head(principal, callId);
     if (status === 'ended' || cancelRequested)

@@ -9,7 +9,7 @@ import { SessionEventPublisher } from '../sessions/session-event-publisher.servi
 import { SessionStore } from '../sessions/session-store.service.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** What the permission setting of other agents means here. */
+/** Permission modes for the names that other agents use. */
 const MODES: Readonly<Record<string, PermissionMode>> = {
   plan: 'read-only',
   default: 'prompt',
@@ -66,7 +66,7 @@ export class SessionTools {
     return jsonOutput({ success: true, operation, setting, value: said.value, previousValue, newValue: said.value });
   }
 
-  /** @throws ProblemError `forbidden` for a looser mode than the session has now */
+  /** @throws ProblemError `forbidden` for a looser mode than the session's */
   private async tighten({ principal, agentId }: ToolCall, sessionId: string, mode: PermissionMode): Promise<void> {
     const { posture } = await this.policies.of(principal, { sessionId, agentId });
     await this.sessions.tighten(principal, sessionId, mode, posture);

@@ -5,14 +5,14 @@ import { CallStore, type CallSnapshot } from '#event-log';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** A session that an agent began for a sub-agent. */
+/** Session that an agent began for a sub-agent. */
 const SpawnedSession = z.object({
   sessionId: z.string(),
   name: z.string(),
   agent: z.string(),
-  /** The call of the sub-agent. Absent while the session is about to begin. */
+  /** Call of the sub-agent. Absent until the session begins. */
   callId: z.string().optional(),
-  /** For whom; absent for no user. */
+  /** User of the session; absent for none. */
   userId: z.string().optional(),
 });
 type SpawnedSession = z.output<typeof SpawnedSession>;
@@ -24,7 +24,7 @@ export interface BegunSession extends SpawnedSession {
 
 const PREFIX = 'spawned-';
 
-/** The session that a call begins: always the same. */
+/** Id of the session that a call begins, equal for repetitions. */
 export function spawnedBy(callId: string): string {
   return `${PREFIX}${callId}`;
 }
@@ -33,12 +33,12 @@ function askingCall(sessionId: string): string {
   return sessionId.slice(PREFIX.length);
 }
 
-/** For each user of a session. */
+/** Most running sessions for each user of a session. */
 const MOST_RUNNING = 8;
 
 /**
- * Takes a place among the sessions of a user, unless the name is taken or too many run. KEYS[1] the sessions;
- * ARGV[1] id of the new one; ARGV[2] it as JSON; ARGV[3] ids of those that have ended, as JSON; ARGV[4] most that run; ARGV[5] life in s.
+ * Reserves a place among the sessions of a user, unless the name is in use or too many run. KEYS[1] the sessions; ARGV[1] id of
+ * the new one; ARGV[2] session as JSON; ARGV[3] ids of ended ones, as JSON; ARGV[4] most running ones; ARGV[5] life in s.
  */
 const RESERVE = new LuaScript(`#!lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 'ok' end
@@ -58,7 +58,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[5])
 return 'ok'`);
 
-/** Which sessions were begun by which. */
+/** Sessions by the session that began them. */
 @Injectable()
 export class SpawnedSessions {
   constructor(
@@ -66,7 +66,7 @@ export class SpawnedSessions {
     private readonly calls: CallStore,
   ) {}
 
-  /** Takes a place before the session begins; again, it changes nothing. @throws ProblemError when there is none, or the name is taken */
+  /** Reserves a place before the session begins. Idempotent. @throws ProblemError if there is no place, or if the name is in use */
   async reserve(tenantId: string, owner: string, session: SpawnedSession): Promise<void> {
     const key = keys.spawnedSessions(tenantId, owner);
     const ended = await this.ended(key);
@@ -85,12 +85,12 @@ export class SpawnedSessions {
     await this.redis.hdel(keys.spawnedSessions(tenantId, owner), sessionId);
   }
 
-  /** Also of those that are about to begin. */
+  /** Ids of all sessions, including those that have not begun yet. */
   ids(tenantId: string, owner: string): Promise<string[]> {
     return this.redis.hkeys(keys.spawnedSessions(tenantId, owner));
   }
 
-  /** In the order of their ids, with the state of their calls. Those whose calls are not stored, or not there yet, are left out. */
+  /** Sessions in the order of their ids, with the state of their calls. Omits those whose calls are not or no longer stored. */
   async of(tenantId: string, owner: string): Promise<BegunSession[]> {
     const known = await Promise.all(
       (await this.all(keys.spawnedSessions(tenantId, owner))).map(async ({ callId, ...session }) => {
@@ -101,7 +101,7 @@ export class SpawnedSessions {
     return known.flat().sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
   }
 
-  /** Those that run no more: an ended call never runs again. One without a call is about to begin as long as the call runs that asks for it. */
+  /** Ids of ended sessions: an ended call never runs again. A session without a call is about to begin while its requesting call runs. */
   private async ended(key: string): Promise<string[]> {
     const ended = await Promise.all(
       (await this.all(key)).map(async ({ sessionId, callId = askingCall(sessionId) }) => {

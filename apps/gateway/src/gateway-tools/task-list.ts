@@ -5,7 +5,7 @@ const MOST_TASKS = 100;
 const MOST_NOTES = 50;
 const MOST_FILES = 200;
 
-/** The list after a command. @throws ProblemError `invalid_request` for ids that it does not have, or too many tasks. Pure. */
+/** List after a command. Pure. @throws ProblemError `invalid_request` for unknown ids, or too many tasks */
 export function withCommand(list: TaskList | undefined, { command, ...args }: TaskListArguments): TaskList {
   const now: TaskList = list ?? { description: '', tasks: [], context: [], modifiedFiles: [] };
   switch (command) {
@@ -33,7 +33,7 @@ export function withCommand(list: TaskList | undefined, { command, ...args }: Ta
   }
 }
 
-/** As models read it. */
+/** Task list in the form for models. */
 export function shownTaskList({ description, tasks, context, modifiedFiles }: TaskList): JsonValue {
   return {
     tasks: tasks.map(({ id, description: text, details, completed }) => ({
@@ -48,7 +48,7 @@ export function shownTaskList({ description, tasks, context, modifiedFiles }: Ta
   };
 }
 
-/** Whether the agent is reminded to verify: three steps or more are done, and none says so. */
+/** True if the agent must be reminded to verify: at least three steps are done, and none mentions verification. */
 export function needsVerification(todos: readonly Todo[]): boolean {
   return areDone(todos) && todos.length >= 3 && !todos.some(({ content }) => /verif/i.test(content));
 }

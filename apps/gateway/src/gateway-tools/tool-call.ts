@@ -1,22 +1,22 @@
 import { ProblemError, type Dialect, type JsonValue, type Principal, type ToolAnswer, type ToolCallers } from '#contracts';
 
-/** A running call whose tool asks a gateway to do its work. */
+/** Running call whose tool a gateway handles. */
 export interface ToolCall {
   readonly callId: string;
-  /** The key that submitted it, as it is now. */
+  /** Submitting key with its current rights. */
   readonly principal: Principal;
   readonly sessionId: string | undefined;
   readonly agentId: string | undefined;
   readonly userId: string | undefined;
-  /** Whether a sub-agent made it. */
+  /** Kind of the caller: the main agent or a sub-agent. */
   readonly agent: ToolCallers;
-  /** Whose tool names the model uses. Absent: the canonical ones. */
+  /** Dialect of tool names for the model. Default: canonical names. */
   readonly dialect?: Dialect | undefined;
-  /** As submitted, with secrets; the worker has checked them. */
+  /** Submitted arguments with secrets; the worker has validated them. */
   readonly args: Readonly<Record<string, JsonValue>>;
 }
 
-/** Does the work of one tool. Safe to repeat: the same call comes again after a crash. @throws ProblemError with a text for the model */
+/** Runs one tool. Safe to repeat: the same call comes again after a crash. @throws ProblemError with a text for the model */
 export type ToolHandler = (call: ToolCall) => Promise<ToolAnswer>;
 
 /** @throws ProblemError `invalid_request` for a call without a session */

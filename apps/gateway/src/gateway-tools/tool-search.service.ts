@@ -9,7 +9,7 @@ import { jsonOutput, type ToolCall, type ToolHandler } from './tool-call.js';
 
 const MOST_FOUND = 200;
 
-/** Finds tools that lists for models leave out; the lists of the session have them from then on. */
+/** Finds deferred tools, and adds them to the lists of the session. */
 @Injectable()
 export class ToolSearch {
   readonly handlers: Readonly<Record<string, ToolHandler>> = { tool_search: (call) => this.search(call) };
@@ -28,7 +28,7 @@ export class ToolSearch {
       this.policies.of(principal, subject),
     ]);
     const deferred = callable.filter((tool) => rules.isDeferred({ ...tool, name: canonical(tool) }));
-    // Where nothing is left out, it answers what there is.
+    // Searches all tools if none is deferred.
     const matches = searchTools(deferred.length === 0 ? callable : deferred, query, max_results);
     const found = deferred.filter(({ name }) => matches.includes(name)).map(canonical);
     if (sessionId !== undefined && deferred.length > 0 && matches.length > 0)
