@@ -6,8 +6,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * What the page may do: load files of this gateway and talk to it, nothing else; nothing inline runs. Styles may be inline,
- * since the component library sets its theme in a style element; without scripts or foreign hosts there is nothing to win there.
+ * Limits the page to files and requests of this gateway; no inline scripts. Inline styles are allowed, since the component
+ * library sets its theme in a style element; without scripts or foreign hosts they cannot be exploited.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
@@ -20,15 +20,15 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Files under `assets/` carry a digest of their content in their names. */
+/** Cache header for files under `assets/`, whose names contain a digest of their content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Paths that belong to programs: a browser that asks for one of them gets the program's answer, also when that is a 404. */
+/** Paths for programs: a browser gets the program's response, even a 404. */
 const NOT_PAGES = /^\/(v1|mcp|docs|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
 
 /**
- * Serves the dashboard at `/`, its files, and its start page for every deep link (a path that no route knows, asked for by
- * a browser). Without a built dashboard `/` leads to the API explorer.
+ * Serves the dashboard at `/`, its files, and its start page for every deep link (an unknown path requested by a browser).
+ * Without a built dashboard `/` redirects to the API explorer.
  */
 export async function setupDashboard(app: NestFastifyApplication, folder: string | undefined = builtDashboard()): Promise<void> {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
@@ -61,7 +61,7 @@ function isDeepLink(request: FastifyRequest): boolean {
   );
 }
 
-/** The bundle beside this build, or the one of the source tree; undefined when it was not built. */
+/** Folder of the bundle beside this build, or in the source tree; undefined if it was not built. */
 function builtDashboard(from: string = dirname(fileURLToPath(import.meta.url))): string | undefined {
   for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) {
     if (!existsSync(join(folder, 'package.json'))) continue;

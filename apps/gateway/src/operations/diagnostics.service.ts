@@ -37,7 +37,7 @@ export class DiagnosticsService {
   }
 }
 
-/** The file as it is now. A file with a fault is not active, and the warnings say why. */
+/** Current file. A file with a fault is not active, and the warnings state the reason. */
 function configOf(file: NonNullable<GatewayConfig['file']>, sha256: string): NonNullable<Diagnostics['config']> {
   try {
     const { path, ...counts } = configFactsOf(file.read()) ?? { path: file.path };

@@ -12,7 +12,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { SourceCatalog } from '../sources/source-catalog.service.js';
 import { EXTRA_METRICS_PROBES, METRICS } from '../platform/tokens.js';
 
-/** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
+/** Metrics of this process, including those that a scrape reads from Redis. `shutdown.ts` closes them. */
 export const gatewayMetrics: Provider = {
   provide: METRICS,
   inject: [

@@ -10,7 +10,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { METRICS } from '../platform/tokens.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 
-/** For probes and scrapers, without an API key. */
+/** HTTP controller for probes and scrapers, without an API key. */
 @Controller()
 export class HealthController {
   private readonly health: Health<{ warnings?: string[] }>;

@@ -6,7 +6,7 @@ import { DiagnosticsService } from './diagnostics.service.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 
-/** Who is alive, how much waits, and who asks. */
+/** HTTP controller of workers, queues and diagnostics. */
 @Controller()
 export class OperationsController {
   constructor(

@@ -13,10 +13,10 @@ import { HealthController } from './health.controller.js';
 import { OperationsController } from './operations.controller.js';
 import { Readiness } from './readiness.service.js';
 
-/** Health, metrics, diagnostics, queues and workers: what an operator or a probe asks this process. */
+/** Health, metrics, diagnostics, queues and workers, for operators and probes of this process. */
 @Module({})
 export class OperationsModule {
-  /** `extraProbes` read what else runs in this process. */
+  /** `extraProbes` read the metrics of other components in this process. */
   static forRoot(extraProbes: MetricsProbes): DynamicModule {
     return {
       module: OperationsModule,

@@ -8,7 +8,7 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, WAIT_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 
-/** Not ready while this process drains, or while one of its connections to Redis does not answer. */
+/** Not ready while this process drains, or while one of its connections to Redis does not respond. */
 @Injectable()
 export class Readiness {
   constructor(
@@ -23,7 +23,7 @@ export class Readiness {
     private readonly needed: NeededConnections,
   ) {}
 
-  /** Why it is not ready; undefined when it is. Never rejects. */
+  /** Reason why this process is not ready; undefined if it is. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
     const { commands, prompt, wait, durable, queue, hub, notifications: news } = this;

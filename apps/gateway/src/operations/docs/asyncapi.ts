@@ -88,7 +88,7 @@ Close codes: ${Object.entries(CLOSE_CODES)
   .map(([why, code]) => `${code} ${words(why)}`)
   .join(', ')}.`;
 
-/** `slowConsumer` → `slow consumer`. */
+/** Name in words: `slowConsumer` → `slow consumer`. */
 function words(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -99,7 +99,7 @@ interface Frames {
   readonly definitions: Record<string, unknown>;
 }
 
-/** Takes the union apart: one message for each `op`, shared definitions once. */
+/** Splits the union into one message for each `op`, with shared definitions once. */
 function framesOf(
   union: typeof ClientFrame | typeof ServerFrame | typeof WorkerFrame | typeof WorkerServerFrame,
   io: 'input' | 'output',
@@ -107,7 +107,7 @@ function framesOf(
 ): Frames {
   const definitions: Record<string, unknown> = {};
   const byName = new Map<string, { description?: string }>();
-  /** A frame with an id of its own becomes a reference, which has no description beside it. */
+  /** Descriptions of frames: a frame with an id of its own becomes a reference, which has no description beside it. */
   const summaries = new Map<string, string | undefined>();
   for (const frame of union.options) {
     const schema = z.toJSONSchema(frame, { io, target: 'draft-7' });
@@ -125,7 +125,7 @@ interface ReferringSchema {
   description?: string;
 }
 
-/** The same schema with its references pointing at the components of the document. */
+/** Schema with references to the components of the document. */
 function withRefsInto(prefix: string, schema: object): ReferringSchema {
   const text = JSON.stringify(schema).replaceAll('"#/definitions/', `"#/components/schemas/${prefix}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a schema stays one

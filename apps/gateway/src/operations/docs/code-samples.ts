@@ -5,7 +5,7 @@ import { isNode, type Node } from './tidy.js';
 
 const MCP_SESSION = { 'Mcp-Session-Id': String(PARAMETER_EXAMPLES['Mcp-Session-Id']) };
 
-/** Sent besides what an operation requires: for an answer that is worth to look at, and what only MCP requires. */
+/** Headers besides the required ones: those of MCP, and some for a more useful response. */
 const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   submitCall: { Prefer: 'wait=10' },
   submitBatch: { Prefer: 'wait=10' },
@@ -20,7 +20,7 @@ interface CodeSample {
   readonly source: string;
 }
 
-/** `x-codeSamples` of an operation, from its examples. None for one that becomes a WebSocket, as curl and fetch speak HTTP only. */
+/** `x-codeSamples` of an operation, from its examples. None for one that becomes a WebSocket, since curl and fetch use HTTP only. */
 export function codeSamples(method: string, path: string, operation: Node): readonly CodeSample[] {
   if (isNode(operation['responses']) && '101' in operation['responses']) return [];
   const request = requestOf(method, path, operation);
@@ -67,7 +67,7 @@ function nameOf(parameter: Node): string {
   return String(parameter['name']);
 }
 
-/** The example of a parameter. @throws when it has none */
+/** Example of a parameter. @throws Error if it has none */
 function textOf(parameter: Node): string {
   const schema = isNode(parameter['schema']) ? parameter['schema'] : {};
   const example: unknown = parameter['example'] ?? (Array.isArray(schema['examples']) ? schema['examples'][0] : undefined);
@@ -75,7 +75,7 @@ function textOf(parameter: Node): string {
   return String(example);
 }
 
-/** The media type and the first example of the body. */
+/** Media type and first example of the body. */
 function bodyOf({ requestBody }: Node): readonly [type?: string, body?: JsonValue] {
   if (!isNode(requestBody) || !isNode(requestBody['content'])) return [];
   const [[type, media] = []] = Object.entries(requestBody['content']);
@@ -84,7 +84,7 @@ function bodyOf({ requestBody }: Node): readonly [type?: string, body?: JsonValu
   return isNode(example) ? [type, example['value'] as JsonValue] : [];
 }
 
-/** Of the first success. */
+/** Media types of the first success. */
 function answerTypesOf({ responses }: Node): readonly string[] {
   const [success] = isNode(responses) ? Object.values(responses) : [];
   return isNode(success) && isNode(success['content']) ? Object.keys(success['content']) : [];

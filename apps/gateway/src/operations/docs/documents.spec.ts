@@ -48,13 +48,13 @@ const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
 type Node = Record<string, unknown>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
-/** They tell the variants of a union apart by their values. */
+/** Fields whose values distinguish the variants of a union. */
 const DISCRIMINATORS = ['op', 'type', 'kind', 'code'];
 
-/** Examples fit their schemas; the linter does not ask this by itself. */
+/** Rules by which examples must match their schemas; not part of the linter's defaults. */
 const EXAMPLE_RULES = { 'no-invalid-parameter-examples': 'error', 'no-invalid-schema-examples': 'error' } as const;
 
-/** Fields and parameters of the document that have no description, neither themselves nor by what they refer to. */
+/** Fields and parameters of the document without a description of their own or of their reference. */
 function bareIn(document: Node): string[] {
   const target = (ref: string) =>
     ref
@@ -96,7 +96,7 @@ describe('the OpenAPI document', () => {
     const config = await createConfig({ extends: ['recommended'], rules: EXAMPLE_RULES });
     const findings = await lintFromString({ source: JSON.stringify(document), config });
     const reported = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
-    // The one answer of a WebSocket that is no refusal is 101, that of a login a redirect.
+    // The only success of a WebSocket is 101, and of a login a redirect.
     expect(reported.sort()).toEqual([
       'operation-2xx-response at #/paths/~1v1~1login/get/responses',
       'operation-2xx-response at #/paths/~1v1~1login~1callback/get/responses',
@@ -136,7 +136,7 @@ describe('the OpenAPI document', () => {
       false,
     ]);
     expect(document.components?.schemas?.['SubmitCall']).toMatchObject({ required: ['tool'] });
-    // The names of fields and what examples hold are no keywords of a schema.
+    // Ignores names of fields and contents of examples, which are no keywords of a schema.
     const keywords = JSON.stringify(document, (key, value: unknown) => {
       if (key === 'example' || key === 'examples') return undefined;
       return key === 'properties' && typeof value === 'object' && value !== null ? Object.values(value) : value;
@@ -160,7 +160,7 @@ describe('the OpenAPI document', () => {
       const operation = document.paths?.[route.path]?.[route.method] as unknown as DocumentedOperation & { requestBody?: RequestBody };
       const body = Object.entries(operation.requestBody?.content ?? {}).map(([type, given]) => ({
         at: `${operationId} body`,
-        // Of a file the example is a text about it.
+        // The example of a file is a text about it.
         schema: type === 'application/octet-stream' ? z.string() : route.body,
         given,
       }));
@@ -181,7 +181,7 @@ describe('the OpenAPI document', () => {
       return examples.flatMap(({ value }) => {
         const parsed = schema?.safeParse(value);
         if (parsed?.success !== true) return [`${at}: ${parsed?.error.message}`];
-        // A field that the schema does not know would be left out.
+        // Detects fields that the schema does not know and would drop.
         return at.endsWith('body') || isDeepStrictEqual(parsed.data, value) ? [] : [`${at}: it has fields that are not documented`];
       });
     });

@@ -1,4 +1,4 @@
-/** A plugin of Swagger UI: the `x-codeSamples` of an operation above its answers, one open at a time. */
+/** Plugin of Swagger UI: shows the `x-codeSamples` of an operation above its responses, one open at a time. */
 export const EXPLORER_SAMPLES = `
 function codeSamples() {
   function sample(h, operationId, item) {

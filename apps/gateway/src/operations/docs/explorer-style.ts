@@ -1,6 +1,6 @@
 /**
- * On top of the style of Swagger UI: colours with the contrast that WCAG AA asks for (4.5:1) and targets of 24 pixels.
- * `test/process/dashboard/docs.spec.ts` holds it.
+ * Additions to the style of Swagger UI: colours with the contrast of WCAG AA (4.5:1) and targets of 24 pixels, checked by
+ * `test/process/dashboard/docs.spec.ts`.
  */
 export const EXPLORER_STYLE = `
 .swagger-ui .topbar { display: none }
@@ -28,7 +28,7 @@ html.dark-mode .swagger-ui .examples-select__section-label, html.dark-mode .swag
 html.dark-mode .swagger-ui .parameter__in, html.dark-mode .swagger-ui .prop-format { color: #e4e6e6 }
 `;
 
-/** Light or dark as the dashboard is, or as the browser asks. Swagger UI has the colours. */
+/** Selects the light or dark colours of Swagger UI, by the dashboard's setting or the browser's preference. */
 export const EXPLORER_SCHEME = `
 (function () {
   var asked = matchMedia('(prefers-color-scheme: dark)');
@@ -42,8 +42,8 @@ export const EXPLORER_SCHEME = `
 `;
 
 /**
- * Names and roles that Swagger UI leaves out, set again after each of its changes: regions, the levels of headings and the
- * label of the list of servers.
+ * Adds names and roles that Swagger UI omits, again after each of its changes: regions, the levels of headings and the label of
+ * the list of servers.
  */
 export const EXPLORER_SCRIPT = `
 (function () {

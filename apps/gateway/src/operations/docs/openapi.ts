@@ -33,7 +33,7 @@ import { isNode, tidy } from './tidy.js';
 type OpenApiDocument = ReturnType<typeof createDocument>;
 type JsonSchema = Parameters<NonNullable<CreateDocumentOptions['override']>>[0]['jsonSchema'];
 
-/** The OpenAPI 3.1 document of the HTTP API, made from the route table of the contracts. */
+/** OpenAPI 3.1 document of the HTTP API, created from the route table of the contracts. */
 export function openApiDocument(version: string): OpenApiDocument {
   const document = createDocument(
     {
@@ -74,15 +74,15 @@ const START_TEXT = `Runs the tool calls of many LLM agents.
 
 Every operation lists its errors. A path asked with a method that it does not have answers 405 (${codes(WITHOUT_OPERATION)}) with the header \`Allow\`. HEAD works where GET does. JSON bodies have at most ${LIMITS.bodyBytes} bytes and ${LIMITS.jsonDepth} levels.`;
 
-/** What generators of clients take well: see each line. */
+/** Adapts the schema to generators of clients. */
 function forReaders(jsonSchema: JsonSchema, io: 'input' | 'output'): void {
-  // Readers ignore fields they do not know, so no answer may forbid them.
+  // Clients ignore unknown fields, so no response may forbid them.
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-  // Keys of JSON are texts anyway.
+  // Keys of JSON are strings anyway.
   if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
 }
 
-/** Gives each parameter that has none an example. */
+/** Adds a missing example to each parameter. */
 function withExamples(path: string, operation: unknown): void {
   if (!isNode(operation) || !Array.isArray(operation['parameters'])) return;
   for (const parameter of operation['parameters']) {
@@ -129,7 +129,7 @@ function operationOf(operationId: string, route: Route): ZodOpenApiOperationObje
 
 type Responses = Readonly<Record<string, ZodOpenApiResponseObject>>;
 
-/** A status with a body of its own may also be answered with a problem. */
+/** Merges problems into documented responses: a status with a body of its own may also have a problem. */
 function merged(documented: Responses, problems: Responses): ZodOpenApiResponsesObject {
   const byStatus = new Map(Object.entries(documented));
   for (const [status, problem] of Object.entries(problems)) {
@@ -160,7 +160,7 @@ function successesOf(operationId: string, { responses, scope }: Route): Response
   );
 }
 
-/** Many readers of the document look for examples here, not in the schema. */
+/** Adds examples where many tools look for them, besides the schema. */
 function mediaOf(schema: z.ZodType, example?: unknown): ZodOpenApiMediaTypeObject {
   const examples = example === undefined ? (z.globalRegistry.get(schema)?.examples ?? []) : [example];
   if (!Array.isArray(examples) || examples.length === 0) return { schema };
@@ -181,7 +181,7 @@ function headersOf(names: readonly ResponseHeader[]): Pick<ZodOpenApiResponseObj
   return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
-/** Codes that share a status share a response. */
+/** Problems of a route by status: codes with the same status share a response. */
 function problemsOf(route: Route): Responses {
   const all = [...new Set([...route.problems, ...impliedProblems(route)])];
   const statuses = new Set(all.map((code) => errorEntry(code).status));
@@ -212,7 +212,7 @@ function codes(list: readonly ErrorCode[]): string {
   return list.map((code) => `\`${code}\`: ${errorEntry(code).title}`).join('; ');
 }
 
-/** What may happen at every route that takes such things: parts of the URL that are ill-formed, Redis away, a fault of ours. */
+/** Problems implied by the parts of a route: malformed parts of the URL, unreachable Redis, internal errors. */
 function impliedProblems({ method, params, scope }: Route): ErrorCode[] {
   return [
     ...ANY_REQUEST,

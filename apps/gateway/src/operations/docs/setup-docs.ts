@@ -14,7 +14,7 @@ import { STREAM_STYLE, streamPage } from './stream-page.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Scripts come from this gateway only, and the page talks to it only. Swagger UI sets styles and images in its elements. */
+/** Limits scripts and requests of the page to this gateway. Swagger UI sets styles and images in its elements. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -37,9 +37,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * With `deepLinking` each operation would be a link within a button. A tab that came from the dashboard has its key in the tab's
- * storage, and Swagger UI sends it as if it had been entered. Without a key the browser
- * sends the cookie of the login.
+ * Omits `deepLinking`, which would nest a link in a button. A tab opened from the dashboard has its key in the tab's storage,
+ * and Swagger UI sends it like an entered one. Without a key the browser sends the login cookie.
  */
 const EXPLORER = `${EXPLORER_SCHEME}
 ${EXPLORER_SAMPLES}
@@ -60,8 +59,8 @@ var explorer = SwaggerUIBundle({
 ${EXPLORER_SCRIPT}`;
 
 /**
- * Serves `/docs` (Swagger UI), `/docs/stream`, `/openapi.json`, `/openapi.yaml` and `/asyncapi.json`, all without a key: they hold nothing but
- * the public contract. The documents are made when they are first asked for: a fifth of the time that a gateway needs to start.
+ * Serves `/docs` (Swagger UI), `/docs/stream`, `/openapi.json`, `/openapi.yaml` and `/asyncapi.json`, all without a key: they
+ * contain only the public contract. Creates the documents on first use, since they take a fifth of a gateway's start time.
  */
 export async function setupDocs(app: NestFastifyApplication, version: string): Promise<void> {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();

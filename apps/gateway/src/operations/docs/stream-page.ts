@@ -1,6 +1,6 @@
 import { isNode } from './tidy.js';
 
-/** The page `/docs/stream`: each frame of the AsyncAPI document with its fields and an example, for people. It needs no script. */
+/** Page `/docs/stream`: each frame of the AsyncAPI document with its fields and an example, for people. Needs no script. */
 export function streamPage(document: Record<string, unknown>): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- asyncApiDocument makes it in this form
   const { info, channels, operations, components } = document as unknown as AsyncApi;
@@ -74,7 +74,7 @@ interface Field {
   readonly description: string;
 }
 
-/** The fields of a frame but for `op`, which is its name. */
+/** Fields of a frame except `op`, which is its name. */
 function fieldsOf(payload: unknown, schemas: Components['schemas']): Field[] {
   const schema = resolved(payload, schemas);
   if (!isNode(schema) || !isNode(schema['properties'])) return [];
@@ -107,7 +107,7 @@ function paragraphs(markdown = ''): string {
     .join('\n');
 }
 
-/** The one kind of Markdown that the descriptions of frames use. */
+/** Converts inline code, the only Markdown in the descriptions of frames. */
 function inline(markdown: string): string {
   return text(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

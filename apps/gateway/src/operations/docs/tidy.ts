@@ -4,7 +4,7 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null;
 }
 
-/** Changes the document where generators of clients take it too literally. */
+/** Changes parts of the document that generators of clients misread. */
 export function tidy(node: unknown): void {
   if (!isNode(node)) return;
   for (const [key, value] of Object.entries(node)) {
@@ -12,14 +12,14 @@ export function tidy(node: unknown): void {
     else tidy(value);
   }
   if (node['in'] === 'query') asListParameter(node);
-  // Beside a reference it would forbid all fields of what is referred to.
+  // `additionalProperties` beside a reference would forbid all fields of its target.
   if (typeof node['$ref'] === 'string') delete node['additionalProperties'];
   if (isNode(node['schema'])) withoutDefault(node['schema']);
   for (const key of ['items', 'additionalProperties']) if (isNode(node[key])) withoutDefault(node[key]);
   if (isNode(node['properties'])) for (const property of Object.values(node['properties'])) if (isNode(property)) withoutDefault(property);
 }
 
-/** A field with a default would be one that is always there, also in a request: the default becomes words. */
+/** Moves a default into the description: generators treat a field with a default as always present, even in a request. */
 function withoutDefault(schema: Node): void {
   if (!('default' in schema)) return;
   const { default: value, description } = schema;
@@ -27,7 +27,7 @@ function withoutDefault(schema: Node): void {
   schema['description'] = `${typeof description === 'string' ? `${description} ` : ''}Default: \`${JSON.stringify(value)}\`.`;
 }
 
-/** A query parameter that takes one value or several is a list with commas; a list of one is that value. */
+/** Declares a query parameter of one or several values as a list with commas. */
 function asListParameter(parameter: Node): void {
   const { schema } = parameter;
   if (!isNode(schema) || !Array.isArray(schema['anyOf'])) return;

@@ -4,7 +4,7 @@ import { AdmissionTracer } from '../../calls/admission/admission-tracer.service.
 import { CallTracer } from '../../calls/call-tracer.service.js';
 import { traceRequests, type ActiveHttpTraces } from './trace-requests.js';
 
-/** Traces a gateway that is created but not yet initialised: hooks of the HTTP server come before its routes. */
+/** Traces a gateway that is created but not yet initialised: hooks of the HTTP server must precede its routes. */
 export function traceGateway(app: NestFastifyApplication, tracing: Tracing): void {
   const open: ActiveHttpTraces = new Set();
   traceRequests(app.getHttpAdapter().getInstance(), tracing, open);

@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Tracing } from '#observability';
 import { parseTraceparent } from '../../platform/http/parse.js';
 
-/** Traceparents of the requests that are being answered: what continues one of them was asked for by HTTP. */
+/** Traceparents of the requests in progress: a span that continues one of them was requested by HTTP. */
 export type ActiveHttpTraces = Set<string>;
 
 /**
- * A server span for each request that changes something, and for others that carry a trace. From there on the request's
- * `traceparent` is that span, so whatever reads the header continues it. What streams has no end worth a span.
+ * Creates a server span for each request that changes something, and for others with a trace. Replaces the request's
+ * `traceparent` by that span, which all readers of the header then continue. Skips streams, whose end is not meaningful.
  */
 export function traceRequests(fastify: FastifyInstance, tracing: Tracing, open: ActiveHttpTraces): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -39,7 +39,7 @@ function begin(tracing: Tracing, open: ActiveHttpTraces, request: FastifyRequest
   });
   headers['traceparent'] = span.traceparent;
   open.add(span.traceparent);
-  // Not `finish`: a client may go before it has its answer.
+  // Not `finish`: a client may disconnect before the response is complete.
   response.once('close', () => {
     open.delete(span.traceparent);
     if (!response.writableFinished) return span.end({ failed: { type: 'client_gone' } });

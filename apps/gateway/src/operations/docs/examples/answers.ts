@@ -91,7 +91,7 @@ const WAITING = z.globalRegistry.get(Call)?.examples?.at(1);
 const LOGIN_PAGE = '<!doctype html><title>Not signed in · Toolyard</title>…';
 const REFUSED_LOGIN = Object.fromEntries([401, 403, 422, 429, 501, 503].map((status) => [status, LOGIN_PAGE]));
 
-/** What is answered, by operation and status, where the schema has no example of its own. Pages and documents have none. */
+/** Responses by operation and status, if the schema has no example of its own. Pages and documents have none. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   listCalls: { 200: { calls: [SUMMARY], nextCursor: CURSOR, total: 3 } },
   countCalls: { 200: { count: 2, exact: true } },
@@ -358,5 +358,5 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   metrics: { 200: 'toolyard_calls_submitted_total{tool="shell",pool="shell"} 2\n' },
 };
 
-/** The data of one server-sent event, where an operation answers with JSON too. */
+/** Data of one server-sent event, for operations that also respond with JSON. */
 export const STREAM_EXAMPLES: Readonly<Record<string, unknown>> = { getCallEvents: END, postMcp: ANSWER };

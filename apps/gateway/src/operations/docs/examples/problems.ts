@@ -1,6 +1,6 @@
 import { errorEntry, type ErrorCode, type Problem } from '#contracts';
 
-/** What a problem of each code may say. */
+/** Example detail of each problem code. */
 const DETAILS: Readonly<Record<ErrorCode, string>> = {
   not_found: "Unknown tool: shel. Did you mean 'shell'?",
   invalid_arguments: "shell: missing 'command' parameter",
@@ -39,7 +39,7 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   overloaded: 'Redis cannot be reached; try again later',
 };
 
-/** A problem as it is answered. */
+/** Problem in its response form. */
 export function problemExample(code: ErrorCode): Problem {
   const { title, status } = errorEntry(code);
   const instance = 'urn:toolyard:request:host-1-4f';

@@ -13,7 +13,7 @@ import {
   UNTIL,
 } from './values.js';
 
-/** Bodies, where the schema has no example of its own. */
+/** Bodies, if the schema has no example of its own. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   addSource: { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp' },
   acceptSource: { tools: [{ rawName: 'search', digest: DIGEST }] },
@@ -47,7 +47,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** Of parameters, by their name, and by `collection/{name}` where it means different things. */
+/** Parameters by name, or by `collection/{name}` if the name has several meanings. */
 export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'calls/{id}': CALL_ID,
   'batches/{id}': BATCH_ID,

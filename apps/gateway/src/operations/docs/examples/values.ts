@@ -1,4 +1,4 @@
-/** What the examples of the documents share: one small installation, whose answers were recorded and shortened. */
+/** Shared values of the documents' examples: one small installation, whose responses were recorded and shortened. */
 
 export const CALL_ID = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 export const BATCH_ID = '07-01JZ8C6A1B2C3D4E5F6G7H8J9K';
