@@ -12,18 +12,18 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const Header = z.object({ description: z.string().trim().min(1) });
 
 export interface Skill {
-  /** That of its folder. */
+  /** Name of the folder. */
   readonly name: string;
   readonly folder: string;
 }
 
 export interface SkillText {
   readonly description: string;
-  /** The file without its front matter. */
+  /** Text of the file without its front matter. */
   readonly prompt: string;
 }
 
-/** The folders of a root that may be skills, sorted by name. Empty when the root cannot be read. */
+/** Folders of a root that may be skills, sorted by name. Empty if the root cannot be read. */
 export async function skillsIn(root: string): Promise<Skill[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((it) => it.isDirectory() && NAME.test(it.name)).map(({ name }) => name);
@@ -33,13 +33,16 @@ export async function skillsIn(root: string): Promise<Skill[]> {
     .map((name) => ({ name, folder: join(root, name) }));
 }
 
-/** What the `SKILL.md` of a folder says; undefined without one. A link out of the folder is not followed. @throws Error that says what is wrong with the file */
+/**
+ * Text of the `SKILL.md` in a folder; undefined without one. Links out of the folder are not followed. @throws Error with the
+ * fault of the file
+ */
 export async function readSkill({ folder }: Pick<Skill, 'folder'>): Promise<SkillText | undefined> {
   const bytes = await readBounded(folder);
   return bytes === undefined ? undefined : parseSkill(bytes.toString('utf8'));
 }
 
-/** Front matter that is no YAML, or that says no description, leaves the first line of text as the description. Pure. */
+/** Parses a skill. Without valid front matter and description, the first line of text is the description. Pure. */
 export function parseSkill(text: string): SkillText {
   const [whole = '', yaml = ''] = /^\uFEFF?---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const prompt = text.slice(whole.length).trim();
@@ -61,7 +64,7 @@ async function readBounded(folder: string): Promise<Buffer | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;
   if (!real.startsWith((await realpath(folder)) + sep)) throw new Error(`${FILE} is a link to a file outside its folder`);
-  // A pipe would never open.
+  // Non-blocking: opening a pipe would hang.
   const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const found = await file.stat();

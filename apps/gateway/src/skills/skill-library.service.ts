@@ -4,13 +4,13 @@ import { globMatches } from '#patterns';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { readSkill, skillsIn, type Skill, type SkillText } from './read-skill.js';
 
-/** Who asks for skills. */
+/** Caller that reads skills. */
 export interface SkillReader {
   readonly tenantId: string;
   readonly agentId: string | undefined;
 }
 
-/** The skills of the configured folders. They are read at each use, so that a changed file counts at once. */
+/** Skills of the configured folders. Read at each use, so that a changed file counts at once. */
 @Injectable()
 export class SkillLibrary {
   private roots: readonly SkillRoot[];
@@ -26,21 +26,21 @@ export class SkillLibrary {
     };
   }
 
-  /** Names of the skills, sorted. Folders without a usable `SKILL.md` are none. */
+  /** Names of the skills, sorted. Skips folders without a usable `SKILL.md`. */
   async names(reader: SkillReader): Promise<string[]> {
     const found = await this.found(reader);
     const readable = await Promise.all(found.map(async (skill) => (await isReadable(skill)) && skill.name));
     return readable.filter((name) => name !== false);
   }
 
-  /** Of any case; undefined for a skill that the reader does not have. @throws Error that says what is wrong with the file */
+  /** Skill by its name, ignoring case; undefined if the reader does not have it. @throws Error with the fault of the file */
   async load(reader: SkillReader, name: string): Promise<({ readonly name: string } & SkillText) | undefined> {
     const skill = (await this.found(reader)).find((it) => it.name.toLowerCase() === name.toLowerCase());
     const text = skill && (await readSkill(skill));
     return skill === undefined || text === undefined ? undefined : { name: skill.name, ...text };
   }
 
-  /** One for each name: that of the first root that has it. */
+  /** Skills of the reader, unique by name: the first root wins. */
   private async found({ tenantId, agentId }: SkillReader): Promise<Skill[]> {
     const own = this.roots.filter(
       ({ tenant, agents }) =>

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { SkillLibrary } from './skill-library.service.js';
 
-/** The skills that agents may load. */
+/** Skills that agents may load. */
 @Module({ providers: [SkillLibrary], exports: [SkillLibrary] })
 export class SkillsModule {}
