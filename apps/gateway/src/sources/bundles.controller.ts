@@ -6,7 +6,7 @@ import { Endpoint } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { BundlesService } from './bundles.service.js';
 
-/** Files with MCP servers. */
+/** HTTP controller of uploaded files with MCP servers. */
 @Controller()
 export class BundlesController {
   constructor(private readonly bundles: BundlesService) {}

@@ -8,7 +8,7 @@ import { checkReprDigest } from '../platform/http/repr-digest.js';
 import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 
-/** Uploads that a gateway holds in memory at a time; of one tenant one. */
+/** Most uploads in the memory of a gateway; one per tenant. */
 const AT_ONCE = 3;
 const RETRY_MS = 2_000;
 
@@ -27,7 +27,7 @@ export class BundlesService {
     this.bundles = new UploadedBundles(redis);
   }
 
-  /** `digest`: the header Repr-Digest. @throws ProblemError for a file that is no bundle, or for which there is no room */
+  /** `digest`: header Repr-Digest. @throws ProblemError for a file that is no bundle, or without room for it */
   async upload({ tenantId, keyId }: Principal, body: AsyncIterable<Buffer>, digest: string | undefined): Promise<UploadedBundle> {
     const { rules } = this.settings;
     if (!rules.allowCommands || !rules.kinds.includes('mcp'))
@@ -66,9 +66,9 @@ export class BundlesService {
   }
 
   /**
-   * Keeps an uploaded bundle for a source; nothing for one that comes from elsewhere.
+   * Keeps an uploaded bundle for a source; does nothing for a bundle from elsewhere.
    *
-   * @throws ProblemError when it was not uploaded, or its settings do not fit its manifest
+   * @throws ProblemError if the bundle was not uploaded, or if its settings do not match its manifest
    */
   async use({ tenantId }: Principal, bundle: McpBundle | undefined): Promise<void> {
     if (!isUploaded(bundle)) return;
@@ -84,7 +84,7 @@ export class BundlesService {
     await this.bundles.keep(id);
   }
 
-  /** A source that used it is gone; `others` are the bundles of all sources that are left. */
+  /** Releases the bundle of a removed source, unless it is one of `others`, the bundles of all remaining sources. */
   async release(tenantId: string, bundle: McpBundle | undefined, others: readonly McpBundle[]): Promise<void> {
     if (!isUploaded(bundle) || others.some((other) => isUploaded(other) && other.sha256 === bundle.sha256)) return;
     await this.bundles.release({ tenantId, sha256: bundle.sha256 });

@@ -7,7 +7,7 @@ import { isPending, sourceLabel, SourceStore, SourceWatcher, TenantCatalog, type
 import { ToolRegistry } from '#tool-sdk';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 
-/** The tools of sources, for the registry of this gateway: listed and checked here, run by workers. */
+/** Tools of sources in the registry of this gateway: listed and validated here, run by workers. */
 @Injectable()
 export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
   readonly store: SourceStore;
@@ -29,23 +29,23 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
     this.tools.attach(new TenantCatalog(this.watcher, { run: (...args) => this.run(...args), close: async () => this.watcher.close() }));
   }
 
-  /** Resolves after the first look: this gateway knows all sources when it takes requests. */
+  /** Resolves after the first read: this gateway knows all sources before it accepts requests. */
   async onApplicationBootstrap(): Promise<void> {
     await this.watcher.start();
   }
 
-  /** Sources that a tenant sees: its own, and those of all tenants. */
+  /** Sources visible to a tenant: its own, and those of all tenants. */
   async visibleTo(tenantId: string): Promise<PinnedSource[]> {
     await this.watcher.refresh();
     return this.watcher.list().filter(({ entry }) => entry.tenantId === tenantId || entry.tenantId === ALL_TENANTS);
   }
 
-  /** Looks for changes now. Never rejects. */
+  /** Reads changes now. Never rejects. */
   refresh(): Promise<void> {
     return this.watcher.refresh();
   }
 
-  /** Foreign workers run their tools through this gateway. */
+  /** Sets the runner of foreign workers' tools, through which this gateway runs them. */
   runWith(runner: RunSourceTool): void {
     this.runner = runner;
   }
@@ -56,7 +56,7 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
     return runner(source, rawName, args, ctx);
   }
 
-  /** Of all tenants, for metrics. */
+  /** Samples of all tenants' sources, for metrics. */
   samples(): SourceSample[] {
     return this.watcher.list().map((pinned) => {
       const { entry } = pinned;

@@ -1,15 +1,15 @@
 import type { Source, SourceAuthorization, SourceSummary, SourceTool, StoredSource, ToolChange } from '#contracts';
 import { isPending, type PinnedSource } from '#sources';
 
-/** What is known of one source: its definition, its catalog entry, or both. */
+/** Known parts of one source: its definition, its catalog entry, or both. */
 export interface KnownSource {
   readonly stored?: StoredSource | undefined;
   readonly pinned?: PinnedSource | undefined;
-  /** For sources that people authorize. */
+  /** Present for sources that people authorize. */
   readonly authorization?: SourceAuthorization;
 }
 
-/** Undefined when nothing is known. */
+/** Undefined if neither part is known. */
 export function summaryOf({ stored, pinned, authorization }: KnownSource): SourceSummary | undefined {
   const authorized = authorization === undefined ? {} : { authorization };
   if (pinned === undefined)
@@ -41,7 +41,10 @@ export function summaryOf({ stored, pinned, authorization }: KnownSource): Sourc
   };
 }
 
-/** `changesOf` compares a tool with what was accepted. A definition of all tenants is for the operator's file only. */
+/**
+ * API form of a source. `changesOf`: differences of a tool from its accepted version. Omits definitions of all tenants, which
+ * only the operator's file shows.
+ */
 export function sourceOf(known: KnownSource, summary: SourceSummary, changes: ReadonlyMap<string, ToolChange[]>): Source {
   const { stored, pinned } = known;
   const tools = pinned?.entry.tools ?? [];

@@ -19,7 +19,7 @@ import { ZodPipe } from '../platform/http/zod.pipe.js';
 import { SourceAuthorizations } from './source-authorizations.service.js';
 import { SourcesService } from './sources.service.js';
 
-/** Tool sources: health, changes that wait for a person, adding and removing. */
+/** HTTP controller of tool sources: health, pending changes, adding and removing. */
 @Controller()
 export class SourcesController {
   constructor(

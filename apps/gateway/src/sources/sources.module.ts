@@ -7,7 +7,7 @@ import { SourceCatalog } from './source-catalog.service.js';
 import { SourcesController } from './sources.controller.js';
 import { SourcesService } from './sources.service.js';
 
-/** Tools that are not built in: their catalog, and the routes about their sources. */
+/** Tools that are not built in: their catalog, and the routes of their sources. */
 @Module({
   imports: [GovernanceModule],
   controllers: [SourcesController, BundlesController],

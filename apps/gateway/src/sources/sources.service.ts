@@ -30,7 +30,7 @@ import { sourceOf, summaryOf, type KnownSource } from './source-views.js';
 
 const MAX_SOURCES = 200;
 
-/** What administrators of a tenant do with its sources. Sources of the config file are changed there. */
+/** Administration of a tenant's sources. Sources of the config file are changed there. */
 @Injectable()
 export class SourcesService {
   private readonly egress: EgressPolicy;
@@ -61,7 +61,7 @@ export class SourcesService {
     return sourceOf(known, summary, known.pinned === undefined ? new Map() : await this.changesOf(known.pinned));
   }
 
-  /** @throws ProblemError `forbidden` for what only the operator may say, `conflict` for a name that is taken */
+  /** @throws ProblemError `forbidden` for settings reserved to the operator, `conflict` for a name in use */
   async add(principal: Principal, definition: SourceDefinition): Promise<SourceSummary> {
     const { tenantId } = principal;
     const stored: StoredSource = { tenantId, origin: 'api', definition };
@@ -99,14 +99,14 @@ export class SourcesService {
       return this.forget(principal, name);
     }
     if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
-    // The act is recorded before the removal: a repeated request would not find the source any more.
+    // Records the act before the removal: a repeated request would not find the source.
     await this.record(this.acts.admit(principal, { revokes: true }), 'admin.source_removed', name, stored.definition);
     this.authorizations.forget(await this.catalog.store.remove({ tenantId, name }));
     await this.releaseBundle(tenantId, stored.definition);
     this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
   }
 
-  /** Forgets the accepted tools of a source whose workers are gone. @throws ProblemError `resource_not_found` where nothing is kept */
+  /** Deletes the accepted tools of a source whose workers are gone. @throws ProblemError `resource_not_found` if none are stored */
   private async forget(principal: Principal, name: string): Promise<void> {
     const id = { tenantId: principal.tenantId, name };
     if (!(await this.catalog.store.hasPins(id))) throw unknown(name);
@@ -115,8 +115,8 @@ export class SourcesService {
   }
 
   /**
-   * Accepts what is pending now, or exactly the given digests. Changes of a source of all tenants are for its operator:
-   * a key of one tenant would decide for all.
+   * Accepts all pending changes, or exactly the given digests. Changes of a source of all tenants need its operator: a key of
+   * one tenant would decide for all.
    */
   async accept(principal: Principal, name: string, { tools }: AcceptSourceBody): Promise<Source> {
     const known = (await this.known(principal.tenantId)).get(name);
@@ -150,7 +150,7 @@ export class SourcesService {
     await act.record(type, { target, ...(before && { before: shown(before) }), ...(after && { after: shown(after) }) });
   }
 
-  /** Of a definition that does not hold any more. */
+  /** Releases the bundle of a definition that is no longer active. */
   private async releaseBundle(tenantId: string, definition: SourceDefinition | undefined): Promise<void> {
     const bundle = definition && bundleOf(definition);
     if (bundle === undefined) return;
@@ -159,11 +159,11 @@ export class SourcesService {
     await this.bundles.release(tenantId, bundle, others);
   }
 
-  /** By name: definitions and catalog entries of the tenant, and of all tenants. */
+  /** Definitions and catalog entries of the tenant, and of all tenants, by name. */
   private async known(tenantId: string): Promise<Map<string, KnownSource>> {
     const [definitions, entries] = await Promise.all([this.catalog.store.definitions(), this.catalog.visibleTo(tenantId)]);
     const known = new Map<string, KnownSource>();
-    // Sources of all tenants are set last: a tenant cannot take their names.
+    // Adds sources of all tenants last: a tenant cannot take their names.
     for (const owner of [tenantId, ALL_TENANTS]) {
       for (const stored of definitions) if (stored.tenantId === owner) known.set(stored.definition.name, { stored });
       for (const pinned of entries)
@@ -185,7 +185,7 @@ export class SourcesService {
     return changes;
   }
 
-  /** The worker checks the address again, and each address that the name resolves to, when it connects. */
+  /** Checks the addresses of a definition. The worker checks each again, with all resolved addresses, when it connects. */
   private assertReachable(definition: SourceDefinition): void {
     const { url, document, auth, model } = { url: undefined, document: undefined, auth: undefined, model: undefined, ...definition };
     const urls = [url, document, ...issuerUrls(auth), model?.url];
@@ -202,7 +202,7 @@ function bundleOf(definition: SourceDefinition): McpBundle | undefined {
   return definition.kind === 'mcp' ? definition.bundle : undefined;
 }
 
-/** As for the config file: a sub-agent that may call no others must not list one. */
+/** Rejects an agent in the list of a sub-agent that may call none, as for the config file. */
 function assertListsNoAgent(definition: AgentSourceDefinition, known: ReadonlyMap<string, KnownSource>): void {
   const agents = [...known].flatMap(([name, { stored, pinned }]) => {
     const kind = stored?.definition.kind ?? pinned?.entry.kind;
