@@ -8,7 +8,10 @@ import { LOGGER } from '../platform/tokens.js';
 import { GatewayTools } from '../gateway-tools/gateway-tools.service.js';
 import { AgentTurns, CallOverError } from './agent-turns.service.js';
 
-/** Takes the requests of sub-agents, and of tools whose work only gateways can do. Any gateway handles one; after a crash another one handles it again. */
+/**
+ * Consumes the requests of sub-agents, and of tools that only gateways can run. Any gateway handles one; after a crash another
+ * one repeats it.
+ */
 @Injectable()
 export class AgentRequestsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly consumer: AgentRequestConsumer;

@@ -40,21 +40,21 @@ import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { takeSteeringScript } from './take-steering.js';
 
-/** What the model reads of calls that had not begun. */
+/** Result text for the model of calls that had not begun. */
 const STEERED = 'Skipped due to queued user message.';
 
-/** A sub-agent that may go on: its key as it is now, and its definition. */
+/** Running sub-agent: its key with the current rights, and its definition. */
 interface OpenAgent {
   readonly principal: Principal;
   readonly submitted: CallEventOf<'call.submitted'>;
   readonly definition: AgentSourceDefinition;
-  /** Of sub-agents that it may have below: no more than the log says, whatever its worker asks. */
+  /** Levels of sub-agents allowed below: at most those in the log, whatever its worker requests. */
   readonly levels: number;
 }
 
 /**
- * What a sub-agent may see and do in a turn. It acts with the rights of the key that called it, as they are now, for the
- * same session and agent: so it is never allowed more than its caller, whatever its definition lists.
+ * Tools and calls of a sub-agent's turn. A sub-agent has the current rights of the key that called it, for the same session and
+ * agent: never more than its caller, whatever its definition lists.
  */
 @Injectable()
 export class AgentTurns {
@@ -77,7 +77,10 @@ export class AgentTurns {
     this.journal = new AgentJournal(redis);
   }
 
-  /** The tools for a turn. What people said to the session goes to the journal, where the turn finds it. @throws ProblemError when the sub-agent may not go on */
+  /**
+   * Tools for a turn. Moves messages of people to the session into the journal, where the turn reads them. @throws ProblemError
+   * if the sub-agent may not continue
+   */
   async open({ callId, turn, budget }: AgentTurnRequest): Promise<OpenAnswer> {
     const { principal, submitted, definition, levels } = await this.agent(callId, budget);
     const { sessionid: sessionId, agentid: agentId } = submitted;
@@ -90,9 +93,9 @@ export class AgentTurns {
   }
 
   /**
-   * Submits those calls of a turn that may run once the first `after` have ended, each once: the key of a call is made of
-   * its place. A request that comes late changes nothing: the answer is what was kept first.
-   * @throws ProblemError when the sub-agent may not go on
+   * Submits the calls of a turn that may run once the first `after` have ended, each once: the idempotency key of a call
+   * contains its place. A late request changes nothing and gets the stored answer.
+   * @throws ProblemError if the sub-agent may not continue
    */
   async submit({ callId, turn, after, budget }: AgentTurnRequest): Promise<SubmitAnswer> {
     const agent = await this.agent(callId, budget);
@@ -124,7 +127,7 @@ export class AgentTurns {
     return Promise.all(calls.map((call) => this.submitOne(agent, callId, number, call, budget)));
   }
 
-  /** As for a batch of the session and agent, where the definition says none. */
+  /** Strategy of the definition, else the one for batches of the session and agent. */
   private async strategyOf({ principal, submitted, definition }: OpenAgent): Promise<BatchStrategy> {
     if (definition.strategy !== undefined) return definition.strategy;
     const { tenantid: tenantId, sessionid: sessionId, agentid: agentId } = submitted;
@@ -132,7 +135,7 @@ export class AgentTurns {
     return strategy ?? this.policies.of(tenantId, agentOf(principal, agentId)).policy.execution.strategy;
   }
 
-  /** What people said to the session goes to the turn. Answers how many messages there were. */
+  /** Moves messages of people to the session into the turn. Returns their number. */
   private async takeSteering(callId: string, submitted: CallEventOf<'call.submitted'>, turn: number): Promise<number> {
     const { tenantid: tenantId, sessionid: sessionId } = submitted;
     if (sessionId === undefined) return 0;
@@ -165,12 +168,12 @@ export class AgentTurns {
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
       const { callId } = error.facts;
-      // A parent that may not make calls any more is named itself.
+      // A parent that may no longer make calls is named in the error.
       return { toolCallId, isAgent, ...(callId === undefined || callId === parentCallId ? { error: error.detail } : { callId }) };
     }
   }
 
-  /** A call that a person's message left out, as in a batch: it ends without a run. */
+  /** Records a call that a person's message replaced, as in a batch: it ends without a run. */
   private async skipOne(
     { principal }: OpenAgent,
     parentCallId: string,
@@ -191,7 +194,7 @@ export class AgentTurns {
     const { tenantId } = head.meta;
     const principal = submitterOf(this.apiKeys, tenantId, submitted);
     const name = submitted.data.source;
-    // As in the catalog: a tenant cannot take the name of a source of all tenants.
+    // Prefers the source of all tenants, as in the catalog: a tenant cannot take its name.
     const own = (await this.sources.definition({ tenantId: ALL_TENANTS, name })) ?? (await this.sources.definition({ tenantId, name }));
     if (own?.definition.kind !== 'agent') throw new ProblemError('conflict', `The sub-agent ${name} is not defined any more`, { callId });
     const { agentsAbove = 0, agentBudget } = submitted.data;
@@ -206,12 +209,12 @@ function bodyOf({ tool, arguments: args, toolCallId }: WantedCall, parentCallId:
   return SubmitCallBody.parse({ tool, dialect: 'core', arguments: args, toolCallId, parentCallId });
 }
 
-/** The same call of the same turn is one submission. */
+/** Idempotency key: the same call of the same turn is one submission. */
 function keyOf(parentCallId: string, turn: number, toolCallId: string): string {
   return gatewayKey('turn', parentCallId, turn, toolCallId);
 }
 
-/** `levels`: of sub-agents that this one may have below. */
+/** `levels`: levels of sub-agents allowed below this one. */
 function isOffered(tool: ToolDescriptor, { type, tools }: AgentSourceDefinition, levels: number): boolean {
   if (tool.callers === 'sub_agents') return true;
   if (tool.pool === 'agent' && (levels < 1 || type !== undefined)) return false;
@@ -219,7 +222,7 @@ function isOffered(tool: ToolDescriptor, { type, tools }: AgentSourceDefinition,
   return type === undefined ? has(tools) : has(AGENT_TYPES[type]) && (tools.length === 0 || has(tools));
 }
 
-/** The call of a sub-agent has ended or is being cancelled. */
+/** Error for a sub-agent whose call has ended or is being cancelled. */
 export class CallOverError extends ProblemError {
   constructor(callId: string) {
     super('conflict', 'The call of the sub-agent has ended or is being cancelled', { callId });

@@ -11,7 +11,7 @@ import { AgentTurns } from './agent-turns.service.js';
 
 const CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P0V';
 const ISSUER = 'https://login.test';
-/** More than any sub-agent may have. */
+/** Request for more than any sub-agent may have. */
 const ASKED = { kind: 'open', callId: CALL, turn: 1, after: 0, budget: { depth: 9, tokens: 1, modelMs: 1, calls: 1 } } as const;
 
 describe('what a gateway does for a sub-agent', () => {
@@ -127,14 +127,14 @@ describe('what a gateway does for a sub-agent', () => {
     const agent = turns(`${ISSUER}#ann`, { ...token, source: 'orderly' });
     await agent.submit({ ...ASKED, kind: 'submit' });
     await redis.rpush(keys.steering('00', 'default', 's'), JSON.stringify({ message: 'Stop there' }));
-    // The worker dies before it is answered, and the journal before it is written.
+    // Simulates a worker that dies before the answer, and a lost write of the journal.
     await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
     await redis.hdel(keys.agentJournal(CALL), 'calls.1.1');
     const error = 'Skipped due to queued user message.';
     const skipped = (toolCallId: string) => ({ toolCallId, isAgent: false, callId: `skipped-${toolCallId}`, error });
     const answer = await agent.submit({ ...ASKED, kind: 'submit', after: 1 });
     expect(answer).toEqual({ kind: 'submitted', calls: [skipped('b'), skipped('c')] });
-    // Each is one submission, however often it is asked for.
+    // Each call is one submission, however often it is requested.
     expect(new Set(skips.map((it) => JSON.stringify(it)))).toEqual(
       new Set(['b', 'c'].map((id) => JSON.stringify([id, 'cancelled', `turn ${CALL} 1 ${id}`]))),
     );

@@ -6,6 +6,6 @@ import { GatewayToolsModule } from '../gateway-tools/gateway-tools.module.js';
 import { AgentRequestsService } from './agent-requests.service.js';
 import { AgentTurns } from './agent-turns.service.js';
 
-/** Does for sub-agents what workers cannot: says which tools they have, and submits their calls. */
+/** Operations for sub-agents that workers cannot do: lists their tools, and submits their calls. */
 @Module({ imports: [GovernanceModule, SessionsModule, CallsModule, GatewayToolsModule], providers: [AgentRequestsService, AgentTurns] })
 export class SubAgentsModule {}

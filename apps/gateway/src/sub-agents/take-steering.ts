@@ -1,8 +1,8 @@
 import { LuaScript } from '#redis';
 
 /**
- * Moves what people said to a session to a turn of a sub-agent, in order. Repeating it adds what came since.
- * KEYS 1 steering, 2 journal of the sub-agent. ARGV 1 field of the turn, 2 seconds that the journal is kept. All keys are of one partition.
+ * Moves people's messages to a session into a turn of a sub-agent, in order. A repetition adds later ones. KEYS 1 steering, 2
+ * journal of the sub-agent. ARGV 1 field of the turn, 2 TTL of the journal in s. All keys are of one partition.
  */
 export const takeSteeringScript = new LuaScript(`#!lua flags=allow-oom
 local messages = redis.call('LRANGE', KEYS[1], 0, -1)
