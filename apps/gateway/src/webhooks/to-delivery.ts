@@ -9,7 +9,7 @@ const Envelope = z.object({
   data: z.object({ outcome: z.string().optional(), decision: z.enum(['allow', 'deny']).optional() }),
 });
 
-/** What the webhook gets of an event; undefined when it does not want it. */
+/** Delivery of an event to the webhook; undefined for an event that it does not subscribe to. */
 export function toDelivery(
   settings: WebhookSettings,
   { epoch, partition, seq, callId, type, time, meta, json }: StoredEvent,
@@ -23,7 +23,7 @@ export function toDelivery(
   const { actor, data } = Envelope.parse(JSON.parse(json));
   if (wanted.data === 'call.end' && outcomes !== undefined && !outcomes.some((outcome) => outcome === data.outcome)) return undefined;
   return {
-    // Without dots, which separate the parts of what is signed.
+    // Contains no dots, which separate the parts of the signed content.
     id: `evt_${epoch}-${partition}-${seq}`,
     type: wanted.data,
     callId,

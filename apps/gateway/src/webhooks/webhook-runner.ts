@@ -7,9 +7,9 @@ import { toDelivery } from './to-delivery.js';
 import type { WebhookSender } from './webhook-sender.service.js';
 import { RENEW_MS, type StoredDelivery, type WebhookStore } from './webhook-store.service.js';
 
-/** Tries at the same time. Each webhook has its own: a slow receiver delays no other. */
+/** Concurrent tries of one webhook: a slow receiver delays no other. */
 const CONCURRENCY = 4;
-/** With so many that wait, the log is read no further until some have arrived. */
+/** Most waiting deliveries; above it, the log is not read until some have arrived. */
 const MOST_WAITING = 10_000;
 const LONGEST_WAIT_MS = 6 * 3_600_000;
 
@@ -18,14 +18,14 @@ export interface RunnerParts {
   readonly sender: WebhookSender;
   readonly hub: Pick<EventHub, 'subscribe' | 'ready'>;
   readonly log: Logger;
-  /** Names this gateway among those that want to send. */
+  /** Id of this gateway as a lease holder. */
   readonly who: string;
 }
 
 /**
- * One webhook on this gateway. While it holds the lease it follows the log from the stored place: events → deliveries in
- * Redis, with the place → tries until they arrive or are dead. After a crash another gateway goes on from that place, so
- * an event is sent at least once.
+ * Runner of one webhook on this gateway. While it holds the lease it follows the log from the stored position: events →
+ * deliveries in Redis, with the position → tries until they arrive or are dead. After a crash another gateway continues from
+ * that position, so an event is sent at least once.
  */
 export class WebhookRunner {
   private readonly webhook: string;
@@ -52,7 +52,7 @@ export class WebhookRunner {
     });
   }
 
-  /** Tries that run are cut; another gateway repeats them. Idempotent, never rejects. */
+  /** Aborts running tries, which another gateway repeats. Idempotent, never rejects. */
   async close(): Promise<void> {
     this.ticker.unsubscribe();
     clearTimeout(this.next);
@@ -64,7 +64,7 @@ export class WebhookRunner {
     await this.parts.store.release(this.webhook, this.parts.who).catch(() => {});
   }
 
-  /** What was given up and asked for again, or has come due, is tried now. */
+  /** Tries retried and due deliveries now. */
   poke(): void {
     if (this.subscription !== undefined) void this.pump();
   }
@@ -73,7 +73,7 @@ export class WebhookRunner {
     return (this.ticking = this.ticking.then(() => this.tick()));
   }
 
-  /** Never rejects: while Redis is out of reach the lease runs out, and reading begins again from the stored place. */
+  /** Never rejects: while Redis is unreachable the lease expires, and reading begins again at the stored position. */
   private async tick(): Promise<void> {
     const { store, who, log } = this.parts;
     if (this.closing.signal.aborted || !this.isReady) return;
@@ -128,7 +128,10 @@ export class WebhookRunner {
     }
   }
 
-  /** In the order of the log. After a write that failed nothing more is written: reading begins again at the stored place. */
+  /**
+   * Writes deliveries in the order of the log. After a failed write nothing more is written: reading begins again at the stored
+   * position.
+   */
   private write(deliveries: readonly StoredDelivery[], cursor: string): void {
     const { subscription } = this;
     this.writes = this.writes.then(async () => {
@@ -143,7 +146,7 @@ export class WebhookRunner {
     });
   }
 
-  /** So that a webhook which wants few events does not fall behind what the log keeps. */
+  /** Stores the position of a webhook with few events, so that the log does not drop events after it. */
   private async keepPlace(subscription: Subscription): Promise<void> {
     const place = subscription.progress;
     if (place !== undefined) this.write([], place);
@@ -156,7 +159,7 @@ export class WebhookRunner {
     clearTimeout(this.next);
   }
 
-  /** Begins tries as long as there is room, then sleeps until the next is due. Never rejects. */
+  /** Starts tries while there is room, then sleeps until the next is due. Never rejects. */
   private async pump(): Promise<void> {
     if (this.pumping || this.closing.signal.aborted) return;
     this.pumping = true;
@@ -183,7 +186,7 @@ export class WebhookRunner {
       })
       .then((isNoted) => {
         this.trying.delete(delivery.id);
-        // What could not be noted is tried again with the next tick, not at once.
+        // A try without a stored result is repeated at the next tick, not at once.
         if (isNoted) void this.pump();
       });
     this.trying.set(delivery.id, attempt);
@@ -210,7 +213,7 @@ export class WebhookRunner {
   }
 }
 
-/** Four times as long after each try, with up to a fifth more, so that those of an outage do not come together. */
+/** Delay before the next try: four times the previous one, plus up to a fifth, so that the retries of an outage do not coincide. */
 function waitMs(firstMs: number, attempts: number): number {
   return Math.min(LONGEST_WAIT_MS, firstMs * 4 ** (attempts - 1)) * (1 + Math.random() / 5);
 }

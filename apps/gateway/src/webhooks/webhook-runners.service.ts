@@ -9,7 +9,7 @@ import { WebhookRunner } from './webhook-runner.js';
 import { WebhookSender } from './webhook-sender.service.js';
 import { WebhookStore } from './webhook-store.service.js';
 
-/** A runner for each webhook of the active config. */
+/** Runners, one for each webhook of the active config. */
 @Injectable()
 export class WebhookRunners implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly running = new Map<string, WebhookRunner>();
@@ -37,7 +37,7 @@ export class WebhookRunners implements OnApplicationBootstrap, OnApplicationShut
     await this.sender.close();
   }
 
-  /** One that is not here now is tried by the gateway that sends, within seconds. */
+  /** Tries due deliveries of a webhook. A runner on another gateway does so within seconds. */
   poke(webhook: string): void {
     this.running.get(webhook)?.poke();
   }

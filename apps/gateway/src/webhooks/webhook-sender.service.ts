@@ -6,12 +6,12 @@ import { EgressError, EgressPolicy, SafeFetch } from '#sandbox';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import type { StoredDelivery } from './webhook-store.service.js';
 
-/** The whole of a request and its answer. */
+/** Timeout of a request and its response. */
 const ANSWER_MS = 10_000;
-/** Nothing of an answer is used but its status. */
+/** Most bytes of a response, of which only the status is used. */
 const ANSWER_BYTES = 1_024;
 
-/** Sends one event to one webhook, once. Addresses that are not public only where EGRESS_ALLOW_HOSTS names them. */
+/** Sends one event to one webhook, once. Non-public addresses need EGRESS_ALLOW_HOSTS. */
 @Injectable()
 export class WebhookSender {
   private readonly fetcher: SafeFetch;
@@ -27,12 +27,12 @@ export class WebhookSender {
     this.publicUrl = publicUrl;
   }
 
-  /** After the runners: a try that is cut here would count. Idempotent. */
+  /** Closes after the runners: an aborted try would count. Idempotent. */
   async close(): Promise<void> {
     await this.fetcher.close();
   }
 
-  /** Why it did not arrive; undefined when it did. Rejects when the call cannot be read now, or when `closing` aborts. */
+  /** Reason of a failed try; undefined for success. Rejects if the call cannot be read now, or when `closing` aborts. */
   async send(
     tenantId: string,
     { url, secretEnv }: WebhookSettings,
@@ -61,7 +61,7 @@ export class WebhookSender {
     }
   }
 
-  /** The call as it is now: what was erased meanwhile is not sent. */
+  /** Message with the current call, without erased content. */
   private async message(tenantId: string, { type, time, callId, actor, decision }: StoredDelivery): Promise<WebhookMessage> {
     const call = await this.calls.read(callId);
     return {

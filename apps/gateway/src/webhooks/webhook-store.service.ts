@@ -4,7 +4,7 @@ import { ProblemError, WebhookType } from '#contracts';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** An event that a webhook gets, as it is stored: nothing of the content of its call. Times are ms since the epoch. */
+/** Delivery in its stored form, without the content of its call. Times are ms since the epoch. */
 export const StoredDelivery = z.object({
   id: z.string(),
   type: WebhookType,
@@ -19,28 +19,28 @@ export const StoredDelivery = z.object({
 export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export type DeliveryState = 'waiting' | 'delivered' | 'dead';
-/** With the time of its next try, or of its end. */
+/** Delivery with the time of its next try, or of its end. */
 export type FoundDelivery = readonly [delivery: StoredDelivery, at: number];
 
-/** Longer than a gateway that pauses may take between two renewals. */
+/** Longer than the pause of a gateway between two renewals. */
 const LEASE_MS = 15_000;
 export const RENEW_MS = LEASE_MS / 3;
 const KEPT_MS = 30 * 24 * 3_600_000;
 const KEPT = { delivered: 200, dead: 1_000 } as const;
 
-/** KEYS[1] lease; ARGV[1] who, ARGV[2] ms. Answers 1 when it is held. */
+/** Acquires or renews the lease. KEYS[1] lease; ARGV[1] holder, ARGV[2] ms. Returns 1 if it is held. */
 const HOLD = new LuaScript(`#!lua flags=allow-oom
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
 
-/** KEYS[1] lease; ARGV[1] who. */
+/** Releases the lease. KEYS[1] lease; ARGV[1] holder. */
 const RELEASE = new LuaScript(`#!lua flags=allow-oom
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`);
 
 /**
- * Deliveries and the place in the log behind them, together: neither is lost nor repeated without the other. KEYS[1]
+ * Stores deliveries and their position in the log atomically: neither is lost or repeated without the other. KEYS[1]
  * deliveries, KEYS[2] waiting, KEYS[3] cursors; ARGV[1] webhook, ARGV[2] cursor, ARGV[3] now, ARGV[4..] pairs of id and text.
  */
 const ADD = new LuaScript(`#!lua
@@ -50,8 +50,8 @@ end
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])`);
 
 /**
- * KEYS[1] deliveries, KEYS[2] where it is, KEYS[3] where it goes; ARGV[1] id, ARGV[2] text, ARGV[3] time, ARGV[4] how many
- * are kept there. Answers 0 when it is not where it was.
+ * Moves a delivery to another state. KEYS[1] deliveries, KEYS[2] source, KEYS[3] target; ARGV[1] id, ARGV[2] text, ARGV[3]
+ * time, ARGV[4] most deliveries in the target. Returns 0 if it is not in the source.
  */
 const MOVE = new LuaScript(`#!lua flags=allow-oom
 if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then return 0 end
@@ -65,12 +65,12 @@ if ARGV[4] ~= '' then
 end
 return 1`);
 
-/** Deliveries of webhooks, their places in the log, and who sends for them. A webhook is named `tenant/name`. */
+/** Deliveries of webhooks, their positions in the log, and the leases of their senders. Webhooks are named `tenant/name`. */
 @Injectable()
 export class WebhookStore {
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
-  /** Takes or renews the right to send for the webhook. False while another gateway has it. */
+  /** Acquires or renews the lease of the webhook. False while another gateway holds it. */
   async hold(webhook: string, who: string): Promise<boolean> {
     if ((await HOLD.run(this.redis, [keys.webhookLease(webhook)], [who, LEASE_MS])) !== 1) return false;
     const lists = (['waiting', 'delivered', 'dead'] as const).map((state) => keys.webhookDeliveriesIn(webhook, state));
@@ -92,7 +92,7 @@ export class WebhookStore {
     await ADD.run(this.redis, names, [webhook, cursor, Date.now(), ...pairs]);
   }
 
-  /** False when it is not in the state any more. */
+  /** False if the delivery is no longer in the state. */
   async move(webhook: string, delivery: StoredDelivery, from: DeliveryState, to: DeliveryState, at: number): Promise<boolean> {
     const names = [keys.webhookDeliveries(webhook), keys.webhookDeliveriesIn(webhook, from), keys.webhookDeliveriesIn(webhook, to)];
     const kept = to === 'waiting' ? '' : KEPT[to];
@@ -103,7 +103,7 @@ export class WebhookStore {
     return this.redis.zcard(keys.webhookDeliveriesIn(webhook, state));
   }
 
-  /** Those that wait by their next try, others newest first. */
+  /** Waiting deliveries by their next try, others newest first. */
   async list(webhook: string, state: DeliveryState, limit: number): Promise<FoundDelivery[]> {
     const key = keys.webhookDeliveriesIn(webhook, state);
     const ids = await (state === 'waiting'
@@ -113,7 +113,7 @@ export class WebhookStore {
     return found.filter((it) => it !== undefined);
   }
 
-  /** Undefined unless it is in the state. */
+  /** Undefined unless the delivery is in the state. */
   async find(webhook: string, id: string, state: DeliveryState): Promise<FoundDelivery | undefined> {
     const [text, at] = await Promise.all([
       this.redis.hget(keys.webhookDeliveries(webhook), id),
@@ -127,7 +127,7 @@ export class WebhookStore {
   }
 }
 
-/** As after a wrong name. */
+/** Problem for an unknown webhook name. */
 export function noWebhook(name: string): ProblemError {
   return new ProblemError('resource_not_found', `The config file has no webhook ${name} for this tenant`);
 }

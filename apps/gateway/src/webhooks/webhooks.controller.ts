@@ -8,7 +8,7 @@ import { WebhooksService } from './webhooks.service.js';
 const NAME = new ZodPipe(Label);
 const ID = new ZodPipe(ROUTES.retryDelivery.params.shape.id);
 
-/** The webhooks of a tenant and what they were sent. */
+/** HTTP controller of a tenant's webhooks and their deliveries. */
 @Controller()
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}

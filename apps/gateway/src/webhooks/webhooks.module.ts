@@ -6,7 +6,7 @@ import { WebhookStore } from './webhook-store.service.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
 
-/** Sends what happens to calls to the programs of tenants. */
+/** Sends events of calls to programs of tenants. */
 @Module({
   imports: [GovernanceModule],
   controllers: [WebhooksController],

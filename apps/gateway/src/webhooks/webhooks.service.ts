@@ -12,7 +12,7 @@ import { WebhookConfigService } from '../governance/webhook-config.service.js';
 import { WebhookRunners } from './webhook-runners.service.js';
 import { noWebhook, WebhookStore, type DeliveryState, type FoundDelivery } from './webhook-store.service.js';
 
-/** What administrators of a tenant see of its webhooks, and may send again. */
+/** Webhooks in the view of a tenant's administrators, and retries. */
 @Injectable()
 export class WebhooksService {
   constructor(
@@ -35,14 +35,14 @@ export class WebhooksService {
     return { deliveries: found.map((delivery) => view(delivery, state)) };
   }
 
-  /** @throws ProblemError `resource_not_found`, or `conflict` for one that was not given up */
+  /** @throws ProblemError `resource_not_found`, or `conflict` for a delivery that is not dead */
   async retry(principal: Principal, name: string, id: string): Promise<WebhookDelivery> {
     const webhook = this.webhook(principal.tenantId, name);
     const found = await this.store.find(webhook, id, 'dead');
     const now = Date.now();
     const again = found && { ...found[0], attempts: 0 };
     if (again !== undefined) {
-      // First the act: a repetition would not find a dead delivery.
+      // Records the act first: a repetition would not find a dead delivery.
       await this.acts.admit(principal, { revokes: false }).record('admin.delivery_retried', {
         target: id,
         after: { webhook: name, type: again.type, callId: again.callId },
