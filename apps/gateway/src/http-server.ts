@@ -17,14 +17,17 @@ import { RouteTable } from './platform/http/route-table.js';
 declare module 'fastify' {
   interface FastifyInstance {
     routeTable: RouteTable;
-    /** See `GatewayConfig`. */
+    /** Value of `GatewayConfig.publicUrl`. */
     publicUrl: string | undefined;
-    /** Every connection, upgraded ones too. */
+    /** All connections, including upgraded ones. */
     openSockets: ReadonlySet<Socket>;
   }
 }
 
-/** Not `@fastify/helmet`: these five are fixed, and its defaults for web pages would have to be switched off one by one. */
+/**
+ * Security headers. Not `@fastify/helmet`: these five are fixed, and its defaults for web pages would have to be switched off
+ * one by one.
+ */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -33,7 +36,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** What pages of allowed origins may read of an answer. The last three are for MCP clients. */
+/** Response headers readable by pages of allowed origins. The last three are for MCP clients. */
 const EXPOSED_HEADERS = [
   'Location',
   'Preference-Applied',
@@ -48,13 +51,16 @@ const EXPOSED_HEADERS = [
 const OUTPUT_PATH = nestPath(ROUTES.putCallOutput.path);
 const BUNDLES_PATH = nestPath(ROUTES.uploadBundle.path);
 
-/** How long plugins may take to start. They only read files, but the default of 10 s is not enough on an overloaded machine. */
+/** Timeout for the start of plugins. They only read files, but the default of 10 s is too short on an overloaded machine. */
 const PLUGINS_START_MS = 60_000;
 
-/** How long a client may take to send a request. */
+/** Time for a client to send a request. */
 const REQUEST_ARRIVES_MS = 60_000;
 
-/** The HTTP server's settings. A request id is the name of this process and a count; it connects an answer with its log line. */
+/**
+ * Adapter with the settings of the HTTP server. A request id is the name of this process and a count; it connects a response
+ * with its log line.
+ */
 export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
   let requests = 0;
   return new FastifyAdapter({
@@ -73,8 +79,8 @@ export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
 }
 
 /**
- * What happens to every request before Nest handles it, in this order: Host and Origin, security headers, body parsing.
- * Call it before `app.init()`, because it records the routes as they are added.
+ * Handles every request before Nest, in this order: Host and Origin, security headers, body parsing. Must be called before
+ * `app.init()`, because it records the routes as they are added.
  */
 export function configureHttpServer(app: NestFastifyApplication, config: GatewayConfig): void {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
@@ -110,12 +116,12 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
       done(toProblem(error));
     }
   });
-  // Outputs of workers. Texts for other routes are refused: pages of any site may send them.
+  // Accepts texts only as outputs of workers: pages of any site may send them.
   fastify.addContentTypeParser<Buffer>('text/plain', { parseAs: 'buffer' }, (request, body, done) => {
     if (request.method === 'PUT' && request.routeOptions.url === OUTPUT_PATH) done(null, body);
     else done(unsupported(request));
   });
-  // Not read here: the handler counts the bytes, after the key was checked.
+  // Not read here: the handler counts the bytes after the check of the key.
   fastify.addContentTypeParser('application/octet-stream', (request, body, done) => {
     if (request.method === 'POST' && request.routeOptions.url === BUNDLES_PATH) done(null, body);
     else done(unsupported(request));

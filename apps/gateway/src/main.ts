@@ -33,7 +33,7 @@ import { StreamAdapter } from './streaming/ws/stream.adapter.js';
 import { DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
-  /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
+  /** URL of the listening server; with GATEWAY_PORT=0 its port was chosen by the system. */
   readonly url: string;
   readonly app: NestFastifyApplication;
   /** Drains and closes; idempotent. */
@@ -41,8 +41,8 @@ export interface Gateway {
 }
 
 /**
- * Starts a gateway in this process. `moreProbes` read what else runs in it; `tools` are classes besides the built-in
- * ones. Rejects when Redis is out of reach, a tool is faulty or the port is taken; everything is closed again then.
+ * Starts a gateway in this process. `moreProbes` read the metrics of other components in it; `tools` are classes besides the
+ * built-in ones. Rejects if Redis is unreachable, a tool is faulty or the port is in use; everything is closed again then.
  */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
   await waitForRedis({ ...config, what: 'gateway', id: config.name });
@@ -66,7 +66,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
   }
 }
 
-/** The application, which has done nothing yet. */
+/** Creates the application, without initialising it. */
 async function createGateway(config: GatewayConfig, module: DynamicModule, tracing?: Tracing): Promise<NestFastifyApplication> {
   const logger = loggerOf(config);
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(config), {
