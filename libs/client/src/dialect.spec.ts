@@ -11,7 +11,7 @@ const SESSION = { sessionId: 's', dialect: 'claude-code' } as const;
 const CALL = { id: 'a', name: 'Bash', arguments: '{}' };
 const TOOL = { name: 'Bash', description: 'Does it.', inputSchema: { type: 'object' }, parameters: { type: 'object' } };
 
-/** A gateway with one tool, which refuses all calls. Keeps the dialect of each request. */
+/** Gateway with one tool, which rejects all calls. Records the dialect of each request. */
 function gateway() {
   const [listed, called]: [unknown[], unknown[]] = [[], []];
   const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {

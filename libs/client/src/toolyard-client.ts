@@ -26,21 +26,21 @@ import { ToolyardError } from './toolyard-error.js';
 import { Watch, type WatchOptions } from './stream/watch.js';
 
 export interface ExecuteOptions extends AgentSession {
-  /** The model's id of the call: with the session it is the key of the call. Without one each `execute` is a call of its own. */
+  /** Id of the call by the model: with the session it is the key of the call. Without one each `execute` is a separate call. */
   readonly toolCallId?: string | undefined;
-  /** An abort cancels the call, unless `cancelOnAbort` is false. */
+  /** Cancels the call on abort, unless `cancelOnAbort` is false. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The client of a Toolyard gateway, for Node 20 and later and for browsers. One instance serves a whole program. */
+/** Client of a Toolyard gateway, for Node 20 and later and for browsers. One instance serves a whole program. */
 export class ToolyardClient {
   readonly calls: CallsApi;
   readonly batches: BatchesApi;
   readonly sessions: SessionsApi;
   readonly schedules: SchedulesApi;
-  /** Make, rotate and revoke API keys. */
+  /** Creates, rotates and revokes API keys. */
   readonly keys: KeysApi;
-  /** Who changed what. */
+  /** Lists administrative acts. */
   readonly audit: AuditApi;
   readonly policy: PolicyApi;
   readonly approvals: ApprovalsApi;
@@ -73,10 +73,10 @@ export class ToolyardClient {
   }
 
   /**
-   * Runs one tool call of a model and resolves with the text for the model, when the call has ended. A refused or failed call has
-   * a text, too, which says why. Executed again with the same session and `toolCallId`, it gives the answer of the first call.
+   * Runs one tool call of a model and resolves with the text for the model, when the call has ended. A rejected or failed call
+   * also has a text, with the reason. A repetition with the same session and `toolCallId` returns the answer of the first call.
    *
-   * @param jsonText the arguments as the model wrote them; empty for none
+   * @param jsonText the model's text of the arguments; empty for none
    * @throws ToolyardError if the request itself fails: a wrong key, no gateway for `outageMs`. The reason of `signal` on abort
    * @example `const text = await client.execute('shell', '{"command":"date"}', { sessionId, toolCallId: toolCall.id })`
    */
@@ -86,9 +86,10 @@ export class ToolyardClient {
   }
 
   /**
-   * Runs the tool calls of one answer of a model as a batch and resolves, in their order, with the messages that the model reads next.
+   * Runs the tool calls of one answer of a model as a batch and resolves, in their order, with the messages that the model
+   * reads next.
    *
-   * @throws as `execute` does
+   * @throws the errors of `execute`
    * @example `const { results } = await client.executeAll(answer.calls(), { sessionId })`
    */
   async executeAll(
@@ -100,10 +101,10 @@ export class ToolyardClient {
   }
 
   /**
-   * Memories of the user about a task, as a message to put before it: for agents that run their own loop. Undefined where
-   * nothing is found, and where session or key may not use `memory_recall` and `memory_search`.
+   * Memories of the user about a task, as a message to put before it: for agents that run their own loop. Undefined if nothing
+   * is found, or if session or key may not use `memory_recall` and `memory_search`.
    *
-   * @throws as `execute` does
+   * @throws the errors of `execute`
    * @example `const memory = await client.recall(task, { sessionId, userId: 'ann' })`
    */
   recall(task: string, options: RecallOptions): Promise<string | undefined> {
@@ -120,7 +121,7 @@ export class ToolyardClient {
     this.streams.close();
   }
 
-  /** Finds the reason of a failed WebSocket handshake by HTTP: browsers do not report it. */
+  /** Finds the reason of a failed WebSocket handshake by HTTP, since browsers do not report it. */
   private async diagnose(http: HttpTransport): Promise<ToolyardError | undefined> {
     try {
       await this.gateway.ready({ timeoutMs: 5000 });

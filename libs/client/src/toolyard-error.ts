@@ -2,26 +2,26 @@ import type { ErrorCode, Problem, Result } from '#contracts';
 
 /**
  * Errors of the client:
- * - `unreachable`: no response (connection refused or cut, DNS); a submission may have arrived or not;
+ * - `unreachable`: no response (connection refused or broken, DNS); a submission may have arrived or not;
  * - `timed_out`: the deadline of the caller has passed; `aborted`: its AbortSignal was aborted;
  * - `protocol`: the response is not of a Toolyard gateway (another server, a proxy's page, a much newer version);
- * - `stream_incomplete`: the events of a call do not match what its End states.
+ * - `stream_incomplete`: the events of a call do not match its End.
  */
 export type ClientErrorCode = 'unreachable' | 'timed_out' | 'aborted' | 'protocol' | 'stream_incomplete';
 
-/** Codes whose detail already contains what the title says. */
+/** Codes whose detail already contains the title. */
 const DETAIL_ONLY: ReadonlySet<string> = new Set<ErrorCode>(['invalid_request', 'resource_not_found']);
 
 /** Every error that the client throws. `message` can be shown to people. */
 export class ToolyardError extends Error {
   override readonly name = 'ToolyardError';
-  /** With `unreachable`: nothing has ever answered this client, so that its address may be wrong. */
+  /** True for `unreachable` if nothing has ever responded to this client, so that its address may be wrong. */
   readonly neverAnswered: boolean;
 
   constructor(
     readonly code: ErrorCode | ClientErrorCode,
     message: string,
-    /** The problem document, if the gateway sent one. */
+    /** Problem document, if the gateway sent one. */
     readonly problem?: Problem,
     { neverAnswered = false, ...options }: ErrorOptions & { readonly neverAnswered?: boolean } = {},
   ) {
@@ -34,17 +34,17 @@ export class ToolyardError extends Error {
     return new ToolyardError(code, DETAIL_ONLY.has(code) || detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
   }
 
-  /** The HTTP status of the problem. */
+  /** HTTP status of the problem. */
   get status(): number | undefined {
     return this.problem?.status;
   }
 
-  /** The id of the call: refused submissions have one too. */
+  /** Id of the call; rejected submissions have one too. */
   get callId(): string | undefined {
     return this.problem?.callId;
   }
 
-  /** What to return to the model for a refused submission. */
+  /** Result for the model after a rejected submission. */
   get result(): Result | undefined {
     return this.problem?.result;
   }

@@ -14,7 +14,7 @@ const PICTURE = [
   { type: 'image', data: 'aGk=', mimeType: 'image/png' },
 ];
 
-/** A gateway whose calls all end with this content. */
+/** Gateway whose calls all end with this content. */
 function gateway(content: unknown[] = [{ type: 'text', text: 'done' }], isError = false) {
   const asked: object[] = [];
   const ended = { id: 'id', status: 'ended', outcome: 'completed', result: { content, isError } };

@@ -6,10 +6,10 @@ import { textOf, type ToolAnswer, type ToolProgress } from './core/tool-answer.j
 export type { ToolChoice } from './core/agent-session.js';
 export type { ToolAnswer, ToolProgress } from './core/tool-answer.js';
 
-/** What a tool of the AI SDK yields: steps, which the SDK shows as preliminary results, then the answer. */
+/** Values of a tool of the AI SDK: steps, which the SDK shows as preliminary results, then the answer. */
 export type ToolOutput = ToolProgress | ToolAnswer;
 
-/** A tool in the shape of `dynamicTool` of the AI SDK, versions 6 and 7. */
+/** Tool in the shape of `dynamicTool` of the AI SDK, versions 6 and 7. */
 export interface AiSdkTool {
   readonly type: 'dynamic';
   readonly title?: string;
@@ -19,12 +19,12 @@ export interface AiSdkTool {
   toModelOutput(options: { readonly output: unknown }): AiSdkModelOutput;
 }
 
-/** What the model gets, in the parts that both versions know. */
+/** Output for the model, in the parts that both versions know. */
 export type AiSdkModelOutput =
   | { type: 'text' | 'error-text'; value: string }
   | { type: 'content'; value: ({ type: 'text'; text: string } | { type: 'image-data'; data: string; mediaType: string })[] };
 
-/** Accepted as any input: the gateway checks it, and its error texts help the model. */
+/** Schema that accepts any input: the gateway validates it, and its error texts help the model. */
 export interface AiSdkSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -34,9 +34,9 @@ export interface AiSdkSchema {
 }
 
 /**
- * The tools of a session as a `ToolSet` for `generateText`, `streamText` and agents of the AI SDK, versions 6 and 7.
+ * Tools of a session as a `ToolSet` for `generateText`, `streamText` and agents of the AI SDK, versions 6 and 7.
  *
- * The abort signal of the SDK cancels the call. Denied, failed and refused calls are error results that the model reads.
+ * The abort signal of the SDK cancels the call. Denied, failed and rejected calls are error results that the model reads.
  *
  * @example `await generateText({ model, prompt, tools: await toolyardTools(client, { sessionId }) })`
  */
@@ -64,19 +64,19 @@ function aiSdkTool(
   };
 }
 
-/** The mark by which the AI SDK knows the result of its `jsonSchema`, which is not imported: the SDK stays a peer. */
+/** Mark of the AI SDK on results of its `jsonSchema`, which is not imported: the SDK stays a peer. */
 const SCHEMA_MARK = Symbol.for('vercel.ai.schema');
 
 /**
- * What `jsonSchema(schema)` of the AI SDK makes. Not a Standard Schema alone: of those the SDK forbids additional properties,
- * which some tools take.
+ * Equivalent of `jsonSchema(schema)` of the AI SDK. Not a Standard Schema alone, for which the SDK forbids additional
+ * properties, while some tools accept them.
  */
 function schemaOf(schema: AgentTool['inputSchema']): AiSdkSchema {
   const marked = { [SCHEMA_MARK]: true, _type: undefined, jsonSchema: schema, validate: undefined };
   return { ...marked, '~standard': { version: 1, vendor: 'toolyard', validate: (value) => ({ value }) } };
 }
 
-/** Outputs may come from a store of messages, and then are plain JSON. */
+/** Output for the model. Outputs may come from a store of messages, as plain JSON. */
 function modelOutput(output: unknown): AiSdkModelOutput {
   if (!isAnswer(output)) return { type: 'error-text', value: 'The call has not ended.' };
   if (output.isError) return { type: 'error-text', value: output.text };

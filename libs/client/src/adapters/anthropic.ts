@@ -15,7 +15,7 @@ export type AnthropicBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } };
 
-/** A tool in the shape that `betaTool` makes, for `client.beta.messages.toolRunner`. */
+/** Tool in the shape of `betaTool`, for `client.beta.messages.toolRunner`. */
 export interface AnthropicTool {
   readonly type: 'custom';
   readonly name: string;
@@ -30,16 +30,16 @@ export interface AnthropicTool {
 
 export interface AnthropicChoice extends ToolChoice {
   /**
-   * `ToolError` of `@anthropic-ai/sdk/lib/tools/ToolError`. The runner marks what is thrown as an error result; with this class
-   * the model reads the content as it is, without it after the word "Error:" and at most 4,096 characters.
+   * `ToolError` of `@anthropic-ai/sdk/lib/tools/ToolError`. The runner marks thrown errors as error results; with this class
+   * the model gets the unchanged content, without it only up to 4,096 characters after "Error:".
    */
   readonly ToolError?: new (content: AnthropicBlock[]) => Error;
 }
 
 /**
- * The tools of a session for the tool runner of Anthropic's SDK.
+ * Tools of a session for the tool runner of Anthropic's SDK.
  *
- * The signal of the runner cancels the call. Denied, failed and refused calls are results with `is_error`.
+ * The signal of the runner cancels the call. Denied, failed and rejected calls are results with `is_error`.
  *
  * @example `client.beta.messages.toolRunner({ model, max_tokens, messages, tools: await toolyardTools(toolyard, { sessionId, ToolError }) })`
  */
@@ -59,7 +59,7 @@ export async function toolyardTools(client: Pick<ToolyardClient, 'calls' | 'tool
   }));
 }
 
-/** What a user message after an answer with tool uses begins with. */
+/** First blocks of a user message after an answer with tool uses. */
 export type ToolResultBlock =
   | { type: 'tool_result'; tool_use_id: string; content: AnthropicBlock[]; is_error: boolean }
   | { type: 'text'; text: string };
@@ -72,8 +72,8 @@ interface ToolUse {
 }
 
 /**
- * Runs all tool uses of an answer of the Messages API as a batch, and resolves with the content of the next user message.
- * Empty if the answer has none.
+ * Runs all tool uses of an answer of the Messages API as a batch, and resolves with the content of the next user message. Empty
+ * if the answer has none.
  *
  * @example `messages.push({ role: 'assistant', content }, { role: 'user', content: await runToolUses(client, content, { sessionId }) })`
  */
@@ -97,7 +97,7 @@ export async function runToolUses(
   return [...results, ...turn.steering.map((text) => ({ type: 'text' as const, text }))];
 }
 
-/** The API refuses blocks of white space alone; no block at all is an empty result. */
+/** Blocks of an answer. Omits blocks of white space alone, which the API refuses; no block at all is an empty result. */
 function blocksOf({ content }: ToolAnswer): AnthropicBlock[] {
   return content.map(blockOf).filter((block) => block.type !== 'text' || block.text.trim() !== '');
 }

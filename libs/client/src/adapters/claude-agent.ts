@@ -5,25 +5,25 @@ export { CLAUDE_TOOLS } from './claude/claude-tools.js';
 export { judgeToolUse, PreToolUseInput } from './claude/judge-tool-use.js';
 export type { ClaudeDecision, JudgeOptions, PreToolUseOutput } from './claude/judge-tool-use.js';
 
-/** An entry of `mcpServers` of the Claude Agent SDK. */
+/** Entry of `mcpServers` of the Claude Agent SDK. */
 export type ClaudeMcpServer =
   | { type: 'http'; url: string; headers: Record<string, string> }
   | { type: 'stdio'; command: string; args: string[]; env: Record<string, string> };
 
 export interface McpServerOptions {
-  /** The gateway's address. */
+  /** Address of the gateway. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The session of the calls. The SDK then starts `toolyard mcp`, since a server by HTTP has no place for it. */
+  /** Session of the calls. The SDK then starts `toolyard mcp`, since an HTTP server has no setting for it. */
   readonly sessionId?: string;
-  /** The agent of the calls; as `sessionId`. */
+  /** Agent of the calls; also starts `toolyard mcp`. */
   readonly agentId?: string;
-  /** The program and first arguments that start the command line tool; by default `toolyard`, which is on the PATH. */
+  /** Program and first arguments of the command line tool; default: `toolyard` on the PATH. */
   readonly command?: readonly [string, ...string[]];
 }
 
 /**
- * The tools of Toolyard for an agent of the Claude Agent SDK.
+ * Tools of Toolyard for an agent of the Claude Agent SDK.
  *
  * @example `query({ prompt, options: { mcpServers: { toolyard: toolyardMcpServer({ baseUrl, apiKey }) } } })`
  */
@@ -36,7 +36,7 @@ export function toolyardMcpServer(options: McpServerOptions): ClaudeMcpServer {
   return { type: 'stdio', command: program, args: [...first, 'mcp', ...flags], env: { TOOLYARD_URL: baseUrl, TOOLYARD_API_KEY: apiKey } };
 }
 
-/** A callback for `hooks.PreToolUse` of the Claude Agent SDK. */
+/** Callback for `hooks.PreToolUse` of the Claude Agent SDK. */
 export type PreToolUseHook = (
   input: unknown,
   toolUseId: string | undefined,
@@ -44,7 +44,7 @@ export type PreToolUseHook = (
 ) => Promise<PreToolUseOutput>;
 
 /**
- * Asks the policy of Toolyard about each tool that the agent runs itself.
+ * Evaluates each tool use that the agent runs itself, by Toolyard's policy.
  *
  * @example `query({ prompt, options: { hooks: { PreToolUse: [{ hooks: [preToolUseHook(client)] }] } } })`
  */

@@ -10,13 +10,13 @@ export type { ToolAnswer } from './core/tool-answer.js';
 /** Content of a tool message. */
 export type LangChainContent = string | ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[];
 
-/** What a tool of LangChain is called with besides its input. */
+/** Second argument of a LangChain tool's function. */
 export interface LangChainConfig {
   readonly signal?: AbortSignal;
   readonly toolCall?: { readonly id?: string };
 }
 
-/** The second argument of `tool` of `@langchain/core/tools`. */
+/** Second argument of `tool` of `@langchain/core/tools`. */
 export interface LangChainFields {
   readonly name: string;
   readonly description: string;
@@ -25,15 +25,15 @@ export interface LangChainFields {
 }
 
 export interface LangChainChoice<T> extends ToolChoice {
-  /** `tool` of `@langchain/core/tools`: the tools must be of a class of the LangChain that the agent uses. */
+  /** `tool` of `@langchain/core/tools`: the tools must be of a class of the agent's LangChain. */
   readonly tool: (run: (input: unknown, config?: LangChainConfig) => Promise<[LangChainContent, ToolAnswer]>, fields: LangChainFields) => T;
 }
 
 /**
- * The tools of a session as a list for `bindTools` of LangChain and agents of LangGraph.
+ * Tools of a session as a list for `bindTools` of LangChain and agents of LangGraph.
  *
- * The signal of the config cancels the call. Denied, failed and refused calls are texts that the model reads. The artifact of
- * the tool message is a `ToolAnswer`, with the id of the call and whether it is an error.
+ * The signal of the config cancels the call. Denied, failed and rejected calls are texts that the model reads. The artifact of
+ * the tool message is a `ToolAnswer`, with the id of the call and its error flag.
  *
  * @example `const tools = await toolyardTools(client, { sessionId, tool })`
  */

@@ -8,13 +8,13 @@ export type { ToolChoice } from './core/agent-session.js';
 /** Output of a tool. */
 export type AgentsOutput = string | ({ type: 'text'; text: string } | { type: 'image'; image: string })[];
 
-/** What the SDK says about a call. */
+/** Details of a call from the SDK. */
 export interface AgentsCallDetails {
   readonly toolCall?: { readonly callId: string };
   readonly signal?: AbortSignal;
 }
 
-/** A tool in the shape that `tool` of `@openai/agents` makes. */
+/** Tool in the shape of `tool` of `@openai/agents`. */
 export interface AgentsTool {
   readonly type: 'function';
   readonly name: string;
@@ -27,9 +27,9 @@ export interface AgentsTool {
 }
 
 /**
- * The tools of a session for an `Agent` of `@openai/agents`.
+ * Tools of a session for an `Agent` of `@openai/agents`.
  *
- * The signal of the run cancels the call. Denied, failed and refused calls are texts that the model reads. Approvals are those
+ * The signal of the run cancels the call. Denied, failed and rejected calls are texts that the model reads. Approvals are those
  * of Toolyard: the SDK has no interruption for them, the run waits.
  *
  * @example `new Agent({ name: 'Builder', tools: await toolyardTools(client, { sessionId }) })`
@@ -42,7 +42,7 @@ export async function toolyardTools(client: Pick<ToolyardClient, 'calls' | 'tool
     description,
     parameters: parametersOf(inputSchema),
     strict: false,
-    // The text of the model as it is: the gateway parses it, and its error text says what is wrong with it.
+    // Passes the model's text unchanged: the gateway parses it, and its error text explains the fault.
     invoke: async (_context, input, details) => {
       const answer = await runToolCall(client, choice, { name, arguments: input, id: details?.toolCall?.callId }, details?.signal);
       return outputOf(answer);
@@ -52,7 +52,7 @@ export async function toolyardTools(client: Pick<ToolyardClient, 'calls' | 'tool
   }));
 }
 
-/** Schemas without strict mode have these fields in the SDK; `additionalProperties` stays as the tool has it. */
+/** Parameters with the fields that the SDK requires of schemas without strict mode; `additionalProperties` is the tool's. */
 function parametersOf(schema: AgentTool['inputSchema']): AgentsTool['parameters'] {
   const { properties, required } = schema;
   return {

@@ -2,7 +2,7 @@ import { runTurn, type TurnClient, type TurnOptions } from './core/run-turn.js';
 
 export type { TurnOptions } from './core/run-turn.js';
 
-/** An assistant message of Chat Completions, as far as it is read here. */
+/** Assistant message of Chat Completions, reduced to the needed fields. */
 export interface ChatMessage {
   readonly tool_calls?: readonly ({ readonly id: string; readonly type: string } | ChatToolCall)[] | null;
 }
@@ -13,7 +13,7 @@ interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** What follows the assistant's message: an answer to each call, then what a person said meanwhile. */
+/** Messages after the assistant's: an answer to each call, then messages of people. */
 export type ChatReply = { role: 'tool'; tool_call_id: string; content: string } | { role: 'user'; content: string };
 
 /**
@@ -45,7 +45,7 @@ function isFunctionCall(call: { readonly type: string } | ChatToolCall): call is
   return call.type === 'function' && 'function' in call;
 }
 
-/** What follows the output of a response. */
+/** Items after the output of a response. */
 export type ResponsesReply = { type: 'function_call_output'; call_id: string; output: string } | { role: 'user'; content: string };
 
 interface ResponsesCall {
@@ -57,7 +57,7 @@ interface ResponsesCall {
 
 /**
  * Runs all function calls in the output of the Responses API as a batch, and resolves with the items for the next `input`.
- * Empty if the output has no calls; items of other types are left out.
+ * Empty if the output has no calls; items of other types are omitted.
  *
  * @example `const input = await runResponsesToolCalls(client, response.output, { sessionId })`
  */

@@ -5,7 +5,7 @@ import { events$ } from './rxjs.js';
 
 const GAP = { kind: 'gap', gap: {} } as WatchItem;
 
-/** A client whose watch gives `GAP` and then waits until it is aborted, or fails with `error`. */
+/** Client whose watch yields `GAP` and then waits until it is aborted, or fails with `error`. */
 function clientWith(error?: Error) {
   const signals: AbortSignal[] = [];
   async function* watch(_filter: unknown, { signal }: WatchOptions) {

@@ -5,17 +5,17 @@ import type { ToolyardClient } from '../toolyard-client.js';
 
 type Options = Omit<WatchOptions, 'signal'>;
 
-/** The items of `client.watch` as an Observable. Each subscription is a watch of its own; unsubscribing ends it. */
+/** Items of `client.watch` as an Observable. Each subscription is a separate watch; unsubscribing ends it. */
 export function events$(client: Pick<ToolyardClient, 'watch'>, filter: EventFilter = {}, options: Options = {}): Observable<WatchItem> {
   return fromIterable((signal) => client.watch(filter, { ...options, signal }));
 }
 
-/** The events of `client.calls.stream` as an Observable that completes after the End. Unsubscribing ends the stream; the call goes on. */
+/** Events of `client.calls.stream` as an Observable that completes after the End. Unsubscribing ends the stream; the call continues. */
 export function stream$(client: Pick<ToolyardClient, 'calls'>, callId: string, options: Options = {}): Observable<CallEvent> {
   return fromIterable((signal) => client.calls.stream(callId, { ...options, signal }));
 }
 
-/** `from` of RxJS ends an iterable with its next item only; this one at once. */
+/** Observable that ends its iterable at once. `from` of RxJS ends it only with its next item. */
 function fromIterable<T>(open: (signal: AbortSignal) => AsyncIterable<T>): Observable<T> {
   return new Observable((subscriber) => {
     const closing = new AbortController();

@@ -6,7 +6,7 @@ import type { HttpTransport } from '../http/http-transport.js';
 export class AuditApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** A page, newest first. */
+  /** Page of acts, newest first. */
   list(query: QueryInputOf<typeof ROUTES.listActs> = {}, options: RequestOptions = {}): Promise<ActPage> {
     return this.http.request(ROUTES.listActs, { query, ...options });
   }

@@ -4,14 +4,14 @@ import type { HttpTransport } from '../http/http-transport.js';
 import { submitInput, waitSeconds, type SubmitOptions, type WaitOptions } from './submit-options.js';
 import { waitUntil } from './wait-until.js';
 
-/** The calls of one model turn, as `POST /v1/batches` takes them. */
+/** Calls of one model turn, in the form of `POST /v1/batches`. */
 export type BatchSubmission = BodyInputOf<typeof ROUTES.submitBatch>;
 
 /** Batches: results come in the order of the calls. */
 export class BatchesApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** As `calls.submit`. */
+  /** Submits like `calls.submit`. */
   submit(batch: BatchSubmission, options: SubmitOptions = {}): Promise<Batch> {
     return this.http.request(ROUTES.submitBatch, { body: batch, ...submitInput(options) });
   }
@@ -31,7 +31,7 @@ export class BatchesApi {
     return this.http.request(ROUTES.getBatch, { params: { id: batchId }, query, waitMs, ...options });
   }
 
-  /** Stops the batch and its calls. Resolves with the batch as it is then. Safe to repeat. */
+  /** Stops the batch and its calls. Resolves with the current batch. Safe to repeat. */
   cancel(batchId: string, body: BodyInputOf<typeof ROUTES.cancelBatch> = {}, options: RequestOptions = {}): Promise<Batch> {
     return this.http.request(ROUTES.cancelBatch, { params: { id: batchId }, body, ...options });
   }

@@ -23,10 +23,10 @@ import type { WatchOptions } from '../stream/watch.js';
 import { submitInput, waitSeconds, type SubmitOptions, type WaitOptions } from './submit-options.js';
 import { waitUntil } from './wait-until.js';
 
-/** A call to submit, as `POST /v1/calls` takes it. */
+/** Call to submit, in the form of `POST /v1/calls`. */
 export type Submission = BodyInputOf<typeof ROUTES.submitCall>;
 
-/** Which calls, as `GET /v1/calls` takes it; several values of a field match any of them. */
+/** Filter of calls, in the form of `GET /v1/calls`; several values of a field match any of them. */
 export type ListCallsFilter = QueryInputOf<typeof ROUTES.listCalls>;
 
 /** Calls: submit, read, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
@@ -37,7 +37,7 @@ export class CallsApi {
   ) {}
 
   /**
-   * Submits one call. Retries while no response comes: the Idempotency-Key makes that safe. A refused call rejects with its
+   * Submits one call. Retries while no response comes: the Idempotency-Key makes that safe. A rejected call rejects with its
    * problem, which has `callId` and a `result` for the model.
    */
   submit(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
@@ -45,7 +45,7 @@ export class CallsApi {
     return this.http.request(ROUTES.submitCall, { body: submission, ...submitInput(options, { makeKey }) });
   }
 
-  /** Submits and waits for the end, without a time limit of its own. `timeoutMs` and `signal` end the waiting, not the call. */
+  /** Submits and waits for the end, without a time limit of its own. `timeoutMs` and `signal` end the wait, not the call. */
   async run(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
     return waitUntil(
       options,
@@ -70,12 +70,12 @@ export class CallsApi {
     );
   }
 
-  /** One page, newest first, or by risk with `sort`. */
+  /** Page of calls, newest first, or by risk with `sort`. */
   list(query: ListCallsFilter = {}, options: RequestOptions = {}): Promise<CallPage> {
     return this.http.request(ROUTES.listCalls, { query, ...options });
   }
 
-  /** All that match, page by page, in the order of `sort`. */
+  /** All matching calls, page by page, in the order of `sort`. */
   async *all(query: Omit<ListCallsFilter, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<CallSummary, void, undefined> {
     for (let cursor: string | undefined; ;) {
       const page: CallPage = await this.list({ ...query, cursor }, options);
@@ -89,13 +89,13 @@ export class CallsApi {
     return this.http.request(ROUTES.countCalls, { query: filter, ...options });
   }
 
-  /** Which values the calls that match have, and how often. */
+  /** Values of the matching calls, with counts. */
   facets(filter: QueryInputOf<typeof ROUTES.facetCalls> = {}, options: RequestOptions = {}): Promise<CallFacets> {
     return this.http.request(ROUTES.facetCalls, { query: filter, ...options });
   }
 
   /**
-   * All events of the calls that match, as JSON lines or Parquet. Reading the stream fails where the export is not complete;
+   * All events of the matching calls, as JSON lines or Parquet. Reading the stream fails if the export is incomplete;
    * cancelling it, or aborting `signal`, stops the gateway's work.
    */
   async export(query: QueryInputOf<typeof ROUTES.exportCalls> = {}, options: RequestOptions = {}): Promise<ReadableStream<Uint8Array>> {
@@ -103,47 +103,47 @@ export class CallsApi {
     return body ?? new ReadableStream({ start: (controller) => controller.close() });
   }
 
-  /** Cancels what matches the filter and has not ended. While the result has a `cursor`, call again with it. */
+  /** Cancels matching calls that have not ended. While the result has a `cursor`, the next request needs it. */
   cancelMany(body: BodyInputOf<typeof ROUTES.cancelCalls>, options: RequestOptions = {}): Promise<BulkResult> {
     return this.http.request(ROUTES.cancelCalls, { body, ...options });
   }
 
-  /** Runs what matches the filter and has ended again. While the result has a `cursor`, call again with it. */
+  /** Replays matching calls that have ended. While the result has a `cursor`, the next request needs it. */
   replayMany(body: BodyInputOf<typeof ROUTES.replayCalls>, options: SubmitOptions = {}): Promise<BulkResult> {
     return this.http.request(ROUTES.replayCalls, { body, ...submitInput(options) });
   }
 
-  /** Erases what matches the filter and has ended. While the result has a `cursor`, call again with it. */
+  /** Erases matching calls that have ended. While the result has a `cursor`, the next request needs it. */
   eraseMany(body: BodyInputOf<typeof ROUTES.eraseCalls>, options: RequestOptions = {}): Promise<BulkResult> {
     return this.http.request(ROUTES.eraseCalls, { body, ...options });
   }
 
-  /** Erases the content of an ended call. A repetition says how far that is. */
+  /** Erases the content of an ended call. A repetition returns the progress. */
   erase(callId: string, body: BodyInputOf<typeof ROUTES.eraseCall> = {}, options: RequestOptions = {}): Promise<Erasure> {
     return this.http.request(ROUTES.eraseCall, { params: { id: callId }, body, ...options });
   }
 
-  /** What a submission would meet now; changes nothing. */
+  /** Outcome of a submission at this moment; changes nothing. */
   quote(submission: Submission, options: RequestOptions = {}): Promise<Quote> {
     return this.http.request(ROUTES.quoteCall, { body: submission, ...options });
   }
 
-  /** Safe to repeat. Resolves with the call as it is then; wait for its end to know how it stopped. */
+  /** Cancels the call. Safe to repeat. Resolves with the current call; its End shows how it stopped. */
   cancel(callId: string, body: BodyInputOf<typeof ROUTES.cancelCall> = {}, options: RequestOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.cancelCall, { params: { id: callId }, body, ...options });
   }
 
-  /** A person's decision. It is not retried: a second request would find the call decided. */
+  /** Sends a person's decision. Not retried: a second request would find the call decided. */
   decide(callId: string, body: BodyInputOf<typeof ROUTES.decideApproval>, options: RequestOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.decideApproval, { params: { id: callId }, body, ...options });
   }
 
-  /** The value that the call's tool has asked for (`waiting.input` of the call). The first value counts. */
+  /** Gives the value that the call's tool requested (`waiting.input` of the call). The first value counts. */
   input(callId: string, body: BodyInputOf<typeof ROUTES.giveInput>, options: RequestOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.giveInput, { params: { id: callId }, body, ...options });
   }
 
-  /** Runs it again as a new call, with the same arguments unless new ones are given. */
+  /** Runs the call again as a new call, with the same or new arguments. */
   replay(callId: string, body: BodyInputOf<typeof ROUTES.replayCall> = {}, options: SubmitOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.replayCall, { params: { id: callId }, body, ...submitInput(options) });
   }
@@ -153,12 +153,12 @@ export class CallsApi {
     return (await this.numberedEvents(callId, options)).flatMap(({ event }) => event ?? []);
   }
 
-  /** The steps of a call as the processes took them; needs the scope `admin`. */
+  /** Steps of a call in the processes; needs the scope `admin`. */
   debugLog(callId: string, options: RequestOptions = {}): Promise<CallDebugLog> {
     return this.http.request(ROUTES.getCallDebugLog, { params: { id: callId }, ...options });
   }
 
-  /** Also events of types that this version does not know. */
+  /** All events, including types that this version does not know. */
   private async numberedEvents(callId: string, options: RequestOptions): Promise<NumberedCallEvent[]> {
     const all: NumberedCallEvent[] = [];
     for (let cursor: string | undefined; ;) {
@@ -171,11 +171,11 @@ export class CallsApi {
   }
 
   /**
-   * Every event of a call in order, each once, until its End. Takes the id of a call, or submits one.
+   * Every event of a call in order, each once, until its End. Accepts the id of a call, or a submission.
    *
    * Reconnects after interruptions. With the `id` of an event as `cursor` it continues after that event.
    *
-   * @throws the problem of a refused call; `stream_incomplete` after the End, when the events do not match what End states
+   * @throws the problem of a rejected call; `stream_incomplete` after the End, if the events do not match it
    */
   async *stream(
     call: string | Submission,
@@ -186,12 +186,12 @@ export class CallsApi {
     yield* streamCall(callId, { watch: this.watch, events: (id, more) => this.numberedEvents(id, more) }, options);
   }
 
-  /** The complete output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
+  /** Complete output of an ended call whose `result` was cut for the model. `from` and `to` are bytes, `to` included. */
   async output(callId: string, { from, to, ...options }: RequestOptions & { from?: number; to?: number } = {}): Promise<Uint8Array> {
     const headers = { Range: from === undefined && to === undefined ? undefined : `bytes=${from ?? 0}-${to ?? ''}` };
     return this.http.bytes(ROUTES.getCallOutput, { params: { id: callId }, headers, ...options }, 'text/plain');
   }
 }
 
-/** Events of newer versions are allowed here; `readEvents` keeps only their numbers. */
+/** Accepts events of newer versions, of which `readEvents` keeps only the numbers. */
 const EventList = z.object({ events: z.array(z.unknown()), nextCursor: z.string().optional() });

@@ -2,29 +2,29 @@ import { ROUTES, type Diagnostics, type LoginOptions, type Me, type Principal, t
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-/** The response of `GET /readyz` of a gateway that accepts traffic. */
+/** Response of `GET /readyz` of a gateway that accepts traffic. */
 export type Ready = ResponseOf<typeof ROUTES.ready>;
 
 /** The gateway itself. */
 export class GatewayApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** One attempt. Rejects with `overloaded` and the reason while the gateway accepts no traffic. */
+  /** Checks readiness with one attempt. Rejects with `overloaded` and the reason while the gateway accepts no traffic. */
   ready(options: RequestOptions = {}): Promise<Ready> {
     return this.http.request(ROUTES.ready, { retry: false, ...options });
   }
 
-  /** The owner and the scopes of this client's API key. */
+  /** Owner and scopes of this client's API key. */
   whoAmI(options: RequestOptions = {}): Promise<Principal> {
     return this.http.request(ROUTES.whoAmI, options);
   }
 
-  /** The same, with the person who has signed in. */
+  /** Like `whoAmI`, with the signed-in person. */
   me(options: RequestOptions = {}): Promise<Me> {
     return this.http.request(ROUTES.getMe, options);
   }
 
-  /** How people sign in here, and whether the browser carries the cookie of a login. */
+  /** Sign-in methods, and whether the browser has a login cookie. */
   loginOptions(options: RequestOptions = {}): Promise<LoginOptions> {
     return this.http.request(ROUTES.loginOptions, options);
   }
@@ -34,7 +34,7 @@ export class GatewayApi {
     return this.http.request(ROUTES.signOut, options);
   }
 
-  /** Versions, clocks and Redis's settings; needs a key with the scope `operate`. */
+  /** Versions, clocks and Redis settings; needs a key with the scope `operate`. */
   diagnostics(options: RequestOptions = {}): Promise<Diagnostics> {
     return this.http.request(ROUTES.getDiagnostics, options);
   }

@@ -6,7 +6,7 @@ import type { HttpTransport } from '../http/http-transport.js';
 export class KeysApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** Those of the config file first. Without their texts. */
+  /** Keys without their texts, those of the config file first. */
   async list(options: RequestOptions = {}): Promise<ApiKey[]> {
     return (await this.http.request(ROUTES.listKeys, options)).keys;
   }
@@ -15,12 +15,12 @@ export class KeysApi {
     return this.http.request(ROUTES.getKey, { params: { id }, ...options });
   }
 
-  /** Only this answer has the text of the key. */
+  /** Creates a key. Only this response has its text. */
   create(key: BodyInputOf<typeof ROUTES.createKey>, options: RequestOptions = {}): Promise<IssuedKey> {
     return this.http.request(ROUTES.createKey, { body: key, ...options });
   }
 
-  /** A new text; those before keep working for `overlapMs`, one day where it is not said. */
+  /** Replaces the text of a key; earlier texts remain valid for `overlapMs`, by default one day. */
   rotate(id: string, body: BodyInputOf<typeof ROUTES.rotateKey> = {}, options: RequestOptions = {}): Promise<IssuedKey> {
     return this.http.request(ROUTES.rotateKey, { params: { id }, body, ...options });
   }

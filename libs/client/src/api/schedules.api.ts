@@ -2,16 +2,16 @@ import { ROUTES, type BodyInputOf, type Call, type Schedule, type SchedulePrevie
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-/** Calls that are submitted at due times. */
+/** Schedules, which submit calls at due times. */
 export class SchedulesApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** Not retried: a second request would make a second schedule. */
+  /** Not retried: a second request would create a second schedule. */
   create(body: BodyInputOf<typeof ROUTES.createSchedule>, options: RequestOptions = {}): Promise<Schedule> {
     return this.http.request(ROUTES.createSchedule, { body, ...options });
   }
 
-  /** The next due times that a schedule would have; nothing is made. */
+  /** Next due times of a schedule, which is not created. */
   preview(body: BodyInputOf<typeof ROUTES.previewSchedule>, options: RequestOptions = {}): Promise<SchedulePreview> {
     return this.http.request(ROUTES.previewSchedule, { body, ...options });
   }
@@ -36,7 +36,7 @@ export class SchedulesApi {
     return this.http.request(ROUTES.resumeSchedule, { params: { id }, ...options });
   }
 
-  /** Submits its call now. Not retried: a second request would make a second call. */
+  /** Submits the call at once. Not retried: a second request would create a second call. */
   run(id: string, options: RequestOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.runSchedule, { params: { id }, ...options });
   }

@@ -11,11 +11,11 @@ import {
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-/** Sessions: their settings, messages to their agents, and the cancel of everything in one. */
+/** Sessions: settings, messages to their agents, and the cancel of everything in one. */
 export class SessionsApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** Sessions that had calls, the latest active first. */
+  /** Sessions with calls, the latest active first. */
   list(query: QueryInputOf<typeof ROUTES.listSessions> = {}, options: RequestOptions = {}): Promise<SessionPage> {
     return this.http.request(ROUTES.listSessions, { query, ...options });
   }
@@ -24,7 +24,7 @@ export class SessionsApi {
     return this.http.request(ROUTES.getSession, { params: { id: sessionId }, ...options });
   }
 
-  /** Fields that are not given keep their value. */
+  /** Changes the given fields; others keep their value. */
   put(sessionId: string, body: BodyInputOf<typeof ROUTES.putSession>, options: RequestOptions = {}): Promise<Session> {
     return this.http.request(ROUTES.putSession, { params: { id: sessionId }, body, ...options });
   }
@@ -33,12 +33,12 @@ export class SessionsApi {
     return this.http.send(ROUTES.deleteSession, { params: { id: sessionId }, ...options });
   }
 
-  /** Queues a message that comes with the result of a batch. It is not retried: each request queues one. */
+  /** Queues a message that comes with the result of a batch. Not retried: each request queues one. */
   steer(sessionId: string, message: string, options: RequestOptions = {}): Promise<Steered> {
     return this.http.request(ROUTES.steerSession, { params: { id: sessionId }, body: { message }, ...options });
   }
 
-  /** What people said to the session, oldest first. */
+  /** Messages of people to the session, oldest first. */
   steering(sessionId: string, options: RequestOptions = {}): Promise<SessionMessages> {
     return this.http.request(ROUTES.listSteering, { params: { id: sessionId }, ...options });
   }

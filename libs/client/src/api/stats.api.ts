@@ -6,7 +6,7 @@ import type { HttpTransport } from '../http/http-transport.js';
 export class StatsApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** Over time, and what runs and waits now. */
+  /** Numbers over time, and of running and waiting calls. */
   overview(query: QueryInputOf<typeof ROUTES.getStats> = {}, options: RequestOptions = {}): Promise<Stats> {
     return this.http.request(ROUTES.getStats, { query, ...options });
   }
@@ -15,7 +15,7 @@ export class StatsApi {
     return this.http.request(ROUTES.getToolStats, { query, ...options });
   }
 
-  /** What agents used, by hour or day. */
+  /** Usage of agents, by hour or day. */
   usage(query: QueryInputOf<typeof ROUTES.getUsage> = {}, options: RequestOptions = {}): Promise<UsagePage> {
     return this.http.request(ROUTES.getUsage, { query, ...options });
   }

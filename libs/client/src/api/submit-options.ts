@@ -3,23 +3,23 @@ import type { RequestOptions } from '../client-options.js';
 import { newIdempotencyKey } from '../http/idempotency-key.js';
 
 export interface SubmitOptions extends RequestOptions {
-  /** Without one the client makes one, unless session and `toolCallId` identify a repetition. */
+  /** Default: generated, unless session and `toolCallId` identify a repetition. */
   readonly idempotencyKey?: string | undefined;
-  /** Return when the call has ended, after at most that long; at most a minute. */
+  /** Longest wait for the End before the response, at most a minute. */
   readonly waitMs?: number | undefined;
-  /** With `waitMs`: the gateway cancels the call when this program disconnects during the wait. Needs the scope `cancel`. */
+  /** With `waitMs`: the gateway cancels the call if this program disconnects during the wait. Needs the scope `cancel`. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
 
-/** For reads that can wait for an end. */
+/** Options of reads that can wait for an end. */
 export interface WaitOptions extends RequestOptions {
-  /** Return when it has ended, after at most that long; at most a minute. */
+  /** Longest wait for the end before the response, at most a minute. */
   readonly waitMs?: number | undefined;
 }
 
-/** The headers of a submission, and the options of its request. `makeKey`: without an `idempotencyKey` one is made. */
+/** Headers of a submission, and the options of its request. `makeKey`: generates a missing `idempotencyKey`. */
 export function submitInput(submit: SubmitOptions, { makeKey = true } = {}) {
   const { idempotencyKey, waitMs, cancelOnDisconnect = false, traceparent, ...options } = submit;
   const headers = {
@@ -30,7 +30,7 @@ export function submitInput(submit: SubmitOptions, { makeKey = true } = {}) {
   return { headers, waitMs, ...options };
 }
 
-/** Whole seconds, as `Prefer` and `?wait=` take them. */
+/** Whole seconds for `Prefer` and `?wait=`. */
 export function waitSeconds(ms: number): number {
   return Math.min(LIMITS.waitSeconds, Math.ceil(ms / 1000));
 }

@@ -3,11 +3,11 @@ import { ModelToolPage, ROUTES, ToolPage, type QueryInputOf, type ToolDescriptor
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-/** A tool in the shape that a model's API wants in its list of tools. */
+/** Tool in the format of a model's API. */
 export type ModelTool = Readonly<z.output<typeof ModelToolPage>['tools'][number]>;
 type ToolsQuery = Omit<QueryInputOf<typeof ROUTES.listTools>, 'format'>;
 
-/** The catalog that the key may use. */
+/** Catalog of the key. */
 export class ToolsApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -15,7 +15,7 @@ export class ToolsApi {
     return (await this.http.requestAs(ToolPage, ROUTES.listTools, { query, ...options })).tools;
   }
 
-  /** The tools that may be called now, to pass as `tools` to the API of a model. */
+  /** Tools that may be called now, for the parameter `tools` of a model's API. */
   async forModel(format: Exclude<ToolFormat, 'full'>, query: ToolsQuery = {}, options: RequestOptions = {}): Promise<ModelTool[]> {
     return (await this.http.requestAs(ModelToolPage, ROUTES.listTools, { query: { ...query, format }, ...options })).tools;
   }

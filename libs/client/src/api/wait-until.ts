@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client-options.js';
 import { signalOf } from '../http/deadline.js';
 
-/** How long one request waits: shorter than the idle timeout of common proxies. */
+/** Longest wait of one request: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 
 type Poll = RequestOptions & { readonly waitMs: number };

@@ -2,7 +2,7 @@ import { ROUTES, type WorkerStatus } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-/** The workers that are alive, and the calls they run. */
+/** Live workers, and the calls they run. */
 export class WorkersApi {
   constructor(private readonly http: HttpTransport) {}
 
@@ -10,7 +10,7 @@ export class WorkersApi {
     return (await this.http.request(ROUTES.listWorkers, options)).workers;
   }
 
-  /** The worker takes no more calls and finishes those it runs. Safe to repeat. Needs the scope `operate`. */
+  /** Drains the worker: it accepts no more calls and finishes its running ones. Safe to repeat. Needs the scope `operate`. */
   drain(workerId: string, options: RequestOptions = {}): Promise<void> {
     return this.http.send(ROUTES.drainWorker, { params: { id: workerId }, ...options });
   }

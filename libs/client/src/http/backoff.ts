@@ -2,8 +2,8 @@ const BASE_MS = 200;
 const MAX_MS = 10_000;
 
 /**
- * The delay in ms before retry `n` (1 is the first): exponential with full jitter (Brooker, AWS 2015), added to what the
- * server asked for. `random` is in [0, 1).
+ * Delay in ms before retry `n` (1 is the first): exponential with full jitter (Brooker, AWS 2015), added to the server's
+ * `Retry-After`. `random` is in [0, 1).
  */
 export function backoffMs(n: number, random: number, retryAfterMs = 0): number {
   const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** (n - 1));

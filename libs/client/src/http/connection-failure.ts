@@ -1,24 +1,24 @@
 import type { ToolyardError } from '../toolyard-error.js';
 
-/** Codes of failures that can pass although nothing has answered yet: a cut connection, a name server that is busy. */
+/** Codes of temporary failures before any response: a broken connection, a busy name server. */
 const PASSING: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'EAI_AGAIN']);
 
 /**
- * True where another try is of no use: no connection can be made (refused, unknown host, wrong certificate, forbidden port) and
- * nothing has answered at this address before. Browsers hide the reason of a failed `fetch`: there it is always false.
+ * True if a retry is useless: no connection is possible (refused, unknown host, wrong certificate, forbidden port) and nothing
+ * has responded at this address before. Always false in browsers, which hide the reason of a failed `fetch`.
  */
 export function isWrongAddress({ neverAnswered, cause }: ToolyardError): boolean {
   const reason = causeOf(cause);
   return neverAnswered && reason !== undefined && !PASSING.has(textIn(reason, 'code') ?? '');
 }
 
-/** The reason of a failed `fetch` in words. Node throws "fetch failed" and has the reason in `cause`. */
+/** Reason of a failed `fetch` in words. Node throws "fetch failed" and has the reason in `cause`. */
 export function reasonOf(error: unknown): string {
   const cause = causeOf(error);
   return textIn(cause, 'message') ?? textIn(cause, 'code') ?? textIn(error, 'message') ?? String(error);
 }
 
-/** Not by class: an error may come from another realm. */
+/** Cause of an error. Not by class: an error may come from another realm. */
 function causeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
 }

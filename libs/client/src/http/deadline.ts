@@ -1,14 +1,14 @@
 import { ToolyardError } from '../toolyard-error.js';
 import type { RequestOptions } from '../client-options.js';
 
-/** The caller's signal and time limit as one signal; undefined without either. */
+/** Signal of the caller and time limit as one signal; undefined without either. */
 export function signalOf({ signal, timeoutMs }: RequestOptions): AbortSignal | undefined {
   if (timeoutMs === undefined) return signal;
   const deadline = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
 }
 
-/** The error for an aborted signal: `timed_out` or `aborted`. */
+/** Error for an aborted signal: `timed_out` or `aborted`. */
 export function abortError(signal: AbortSignal): ToolyardError {
   const reason: unknown = signal.reason;
   if (reason instanceof ToolyardError) return reason;

@@ -6,12 +6,12 @@ const baseUrl = 'http://gateway.test:7411';
 const ENDED = { id: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', status: 'ended' };
 const CALL = { tool: 'shell', arguments: {} };
 
-/** As the `fetch` of Node fails. */
+/** Failure of `fetch` in Node. */
 const failure = (code: string) => () =>
   Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(`connect ${code}`), { code }) }));
 const tools = () => Promise.resolve(Response.json({ tools: [] }));
 
-/** A client whose requests are answered by the next of a list; the last one stays. */
+/** Client whose requests are answered by the next of a list; the last one repeats. */
 function clientOf(answers: (() => Promise<Response>)[], more: { retries?: number } = {}) {
   const sent = { requests: 0 };
   const fetch = () => {

@@ -9,14 +9,14 @@ import { isIdempotent, urlOf, type AnyRouteInput, type RouteInput } from './rout
 
 const RETRIES = 5;
 const ATTEMPT_TIMEOUT_MS = 30_000;
-/** A longer `Retry-After` ends the retries. */
+/** Longest `Retry-After`; a longer one ends the retries. */
 const MAX_RETRY_AFTER_MS = 60_000;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** `retryAfterMs`: a retry may succeed, but not before that. Absent: it cannot. */
+/** `retryAfterMs`: least delay of a retry. Absent: a retry cannot succeed. */
 type AttemptResult<T> = { readonly value: T } | { readonly error: ToolyardError; readonly retryAfterMs?: number };
 
-/** How a successful response is read. */
+/** Reader of a successful response. */
 interface Reader<T> {
   readonly accept: string;
   read(response: Response): Promise<T>;
@@ -28,12 +28,12 @@ interface Reader<T> {
  * No `ky` or `p-retry`: neither has a deadline over all attempts, a limit for each, and full jitter on top of `Retry-After`.
  */
 export class HttpTransport {
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: string;
-  /** How often an idempotent request is retried. */
+  /** Most retries of an idempotent request. */
   readonly retries: number;
   private readonly fetch: typeof globalThis.fetch;
-  /** Something has answered at this address: what fails now may be a restart, and no wrong address. */
+  /** True once something has responded at this address: later failures may be a restart, and no wrong address. */
   private answered = false;
 
   constructor(private readonly options: ToolyardClientOptions) {
@@ -54,7 +54,7 @@ export class HttpTransport {
     return this.retrying(route, input, jsonReader(documentedSchema(route)));
   }
 
-  /** As `request`, parsed by another schema than that of the route. */
+  /** Like `request`, with another schema than the route's. */
   requestAs<S extends z.ZodType, R extends Route>(schema: S, route: R, input: RouteInput<R>): Promise<z.output<S>>;
   requestAs(schema: z.ZodType, route: Route, input: AnyRouteInput): Promise<unknown> {
     return this.retrying(route, input, jsonReader(schema));
@@ -66,13 +66,13 @@ export class HttpTransport {
     await this.retrying(route, input, TEXT);
   }
 
-  /** The body as it is. */
+  /** Unparsed body. */
   bytes<R extends Route>(route: R, input: RouteInput<R>, accept: string): Promise<Uint8Array>;
   bytes(route: Route, input: AnyRouteInput, accept: string): Promise<Uint8Array> {
     return this.retrying(route, input, { accept, read: async (response) => new Uint8Array(await response.arrayBuffer()) });
   }
 
-  /** A body of any length: the time limit covers the headers alone. Abort the signal to close it. */
+  /** Body of any length: the time limit covers the headers alone. Aborting the signal closes it. */
   stream<R extends Route>(route: R, input: RouteInput<R>, accept: string): Promise<ReadableStream<Uint8Array> | null>;
   stream(route: Route, input: AnyRouteInput, accept: string): Promise<ReadableStream<Uint8Array> | null> {
     return this.retrying(route, input, { accept, read: (response) => Promise.resolve(response.body) });
@@ -89,7 +89,7 @@ export class HttpTransport {
     }
   }
 
-  /** One attempt within its time limit. Throws only when the caller's signal was aborted. */
+  /** Runs one attempt within its time limit. Throws only if the caller's signal was aborted. */
   private async attempt<T>(
     route: Route,
     input: AnyRouteInput,
@@ -116,12 +116,12 @@ export class HttpTransport {
     }
   }
 
-  /** Something has answered at this address: later failures are outages. */
+  /** Records a response at this address: later failures are outages. */
   noteAnswer(): void {
     this.answered = true;
   }
 
-  /** The error where no response has come. */
+  /** Error for a missing response. */
   unreachable(why: string, cause?: unknown): ToolyardError {
     const neverAnswered = !this.answered;
     const advice = neverAnswered ? '. Nothing has answered there yet: check the address and whether the gateway runs' : '';
@@ -157,14 +157,14 @@ function jsonReader(schema: z.ZodType): Reader<unknown> {
   };
 }
 
-/** The schema of the successful responses, which is the same for all of a route. */
+/** Schema of the successful responses, which is the same for all of a route. */
 function documentedSchema({ path, responses }: Route): z.ZodType {
   const found = Object.values(responses).find(({ schema }) => schema !== undefined)?.schema;
   if (found === undefined) throw new TypeError(`${path} documents no body of a response: use send`);
   return found;
 }
 
-/** The value in the form of `schema`, or `protocol`. Unknown fields are dropped: newer gateways may send more. */
+/** Value in the form of `schema`. Drops unknown fields: newer gateways may send more. @throws ToolyardError `protocol` */
 function parseResponse<S extends z.ZodType>(schema: S, value: unknown, status: number): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -3,13 +3,13 @@ import type { RequestOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 
 interface CommonInput extends RequestOptions {
-  /** How long the gateway may hold the request before it answers; added to the time limit of an attempt. */
+  /** Longest wait at the gateway before its response; added to the time limit of an attempt. */
   readonly waitMs?: number | undefined;
-  /** `false`: one attempt. Without it, requests that are idempotent by the route's definition are retried. */
+  /** `false`: one attempt. Default: retries if the route is idempotent. */
   readonly retry?: false;
 }
 
-/** What a request to a route takes, by the route's definition. */
+/** Input of a request to a route, by the route's definition. */
 export type RouteInput<R extends Route> = CommonInput &
   (R extends { readonly params: object } ? { readonly params: ParamsOf<R> } : object) &
   (R extends { readonly query: object } ? { readonly query?: QueryInputOf<R> } : object) &
@@ -22,7 +22,7 @@ export type RouteInput<R extends Route> = CommonInput &
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
-/** The same for any route. */
+/** Input of a request to any route. */
 export interface AnyRouteInput extends CommonInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
@@ -30,12 +30,12 @@ export interface AnyRouteInput extends CommonInput {
   readonly body?: unknown;
 }
 
-/** Retrying is safe: the method is idempotent (RFC 9110, 9.2.2), or the route's definition says so. */
+/** True if a retry is safe: the method is idempotent (RFC 9110, 9.2.2), or the route's definition declares it. */
 export function isIdempotent({ method, idempotent }: Route): boolean {
   return method !== 'post' || idempotent === true;
 }
 
-/** Path and query below `baseUrl`. Parameters are encoded or refused, so that an id cannot name another route. */
+/** Path and query below `baseUrl`. Parameters are encoded or rejected, so that an id cannot name another route. */
 export function urlOf({ path }: Route, { params = {}, query = {} }: AnyRouteInput): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encode(name, params[name] ?? ''));
   const search = new URLSearchParams();
@@ -46,7 +46,7 @@ export function urlOf({ path }: Route, { params = {}, query = {} }: AnyRouteInpu
   return text === '' ? filled : `${filled}?${text}`;
 }
 
-/** URL parsers resolve `.` and `..` also where their dots are encoded. @throws ToolyardError for both */
+/** Encodes a parameter. @throws ToolyardError for `.` and `..`, which URL parsers resolve even if their dots are encoded */
 function encode(name: string, param: string): string {
   if (!/^\.{1,2}$/.test(param)) return encodeURIComponent(param);
   throw new ToolyardError('invalid_request', `${name}: expected an id, got ${JSON.stringify(param)}, which would name another path`);

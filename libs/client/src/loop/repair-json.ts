@@ -1,16 +1,16 @@
 import JSON5 from 'json5';
 import { isExactNumberText } from '#contracts';
 
-/** Arguments of a model that were no valid JSON, and what they mean. */
+/** Repaired form of a model's malformed JSON arguments. */
 export interface RepairedJson {
   readonly json: string;
-  /** For the model and for people: that the text was repaired, and how it was read. */
+  /** Note for the model and for people: the text was repaired, and its interpretation. */
   readonly warning: string;
 }
 
 /**
- * Comments, in which quotes mean nothing; strings, also one without an end; the constants of Python; numbers. Each character is read once.
- * Comments end where JSON5 ends them.
+ * Tokens: comments, in which quotes have no meaning; strings, also without an end; the constants of Python; numbers. Reads each
+ * character once. Comments end by the rules of JSON5.
  */
 const PIECE =
   /\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|\b(?:True|False|None)\b|[+-]?\b\d[\d.]*(?:[eE][+-]?\d+)?/g;
@@ -19,10 +19,10 @@ const CONTROL: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\
 const SHOWN_CHARACTERS = 200;
 
 /**
- * Reads an object that a model wrote in almost JSON, where it has one meaning: JSON5 (comments, single quotes, names without
- * quotes, trailing commas), line breaks inside strings, constants of Python, a Markdown fence. Of several objects the first counts.
+ * Reads an object in almost valid JSON, if it has one meaning: JSON5 (comments, single quotes, names without quotes, trailing
+ * commas), line breaks inside strings, constants of Python, a Markdown fence. Of several objects the first counts.
  *
- * Undefined for valid JSON, and for what could only be guessed: a text that was cut off could run half a command. Never throws.
+ * Undefined for valid JSON, and for ambiguous text: a truncated text could run half a command. Never throws.
  */
 export function repairJson(text: string): RepairedJson | undefined {
   const trimmed = text.trim();
@@ -57,7 +57,7 @@ function withoutFence(text: string): string {
   return text.endsWith('```') && /^```[a-z0-9]*\s*$/i.test(text.slice(0, Math.max(begin, 0))) ? text.slice(begin, -3).trim() : text;
 }
 
-/** @throws SyntaxError for a backslash at the end of a line: it is kept in a command, and joins lines in JSON5 */
+/** @throws SyntaxError for a backslash at the end of a line, which commands keep and JSON5 removes */
 function asJson5(piece: string): string {
   if (piece.startsWith('/')) return piece;
   if (/^(?:[^\\]|\\[^])*?\\[\n\r\u2028\u2029]/.test(piece)) throw new SyntaxError('a backslash before a line break');
@@ -66,7 +66,7 @@ function asJson5(piece: string): string {
   return CONSTANTS[piece] ?? piece.replaceAll(/[\n\r\t]/g, (character) => CONTROL[character] ?? character);
 }
 
-/** @throws SyntaxError if the text does not begin with an object, or if something else than an object follows it */
+/** @throws SyntaxError if the text does not begin with an object, or if anything but an object follows it */
 function readObject(text: string): { value: unknown; isFirst: boolean } {
   try {
     return { value: JSON5.parse<unknown>(text), isFirst: false };
@@ -77,14 +77,14 @@ function readObject(text: string): { value: unknown; isFirst: boolean } {
   }
 }
 
-/** Where the parser met what it did not expect; its lines and columns begin with 1. */
+/** Index of a syntax error; lines and columns of the parser begin with 1. */
 function faultAt(text: string, error: unknown): number {
   if (!(error instanceof SyntaxError) || !('lineNumber' in error) || !('columnNumber' in error)) return text.length;
   const before = text.split('\n', Number(error.lineNumber) - 1);
   return before.reduce((sum, line) => sum + line.length + 1, 0) + Number(error.columnNumber) - 1;
 }
 
-/** JSON5 has numbers that JSON would write as null, and hexadecimal ones. All others with many digits are texts by now. */
+/** Rejects numbers of JSON5 that JSON would write as null, and hexadecimal ones. All other numbers with many digits are already strings. */
 function refuseInexact(_name: string, value: unknown): unknown {
   const isExact = typeof value !== 'number' || (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)));
   if (!isExact) throw new TypeError(`expected a number that is exact, got ${value}`);

@@ -1,4 +1,4 @@
-/** What a loop needs of a `ToolyardClient` to run the tool calls of a model. */
+/** Part of a `ToolyardClient` that a loop needs to run the tool calls of a model. */
 export interface ToolExecutor {
   execute(name: string, jsonText: string, options: { readonly sessionId: string; readonly toolCallId?: string }): Promise<string>;
 }
@@ -20,12 +20,12 @@ export class StaticToolExecutor implements ToolExecutor {
     return this;
   }
 
-  /** Sorted. */
+  /** Registered names, sorted. */
   names(): string[] {
     return [...this.tools.keys()].sort();
   }
 
-  /** Resolves with what the function returns, or with the text of its error, as `ToolyardClient.execute` does. */
+  /** Resolves with the result of the function, or with the text of its error, like `ToolyardClient.execute`. */
   async execute(name: string, jsonText: string): Promise<string> {
     const run = this.tools.get(name);
     if (run === undefined) return `unknown tool: ${name}; registered are ${this.names().join(', ') || 'none'}`;

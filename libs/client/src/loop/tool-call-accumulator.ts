@@ -1,20 +1,20 @@
 import { ToolyardError } from '../toolyard-error.js';
 
-/** A piece of a tool call in the stream of a model. Streams that say a call's id and name again with each piece are fine. */
+/** Delta of a tool call in the stream of a model. May repeat the call's id and name. */
 export interface ToolCallDelta {
-  /** Which call of the answer it continues. */
+  /** Index of the call in the answer. */
   readonly index: number;
   readonly id?: string | null | undefined;
   readonly name?: string | null | undefined;
-  /** The next characters of the arguments as JSON text. */
+  /** Next characters of the arguments as JSON text. */
   readonly arguments?: string | null | undefined;
 }
 
-/** A tool call as `execute` and `executeAll` take it. */
+/** Tool call in the form for `execute` and `executeAll`. */
 export interface AccumulatedToolCall {
   readonly id: string;
   readonly name: string;
-  /** The text of the model, `{}` if it wrote none. It may be no valid JSON. */
+  /** Text of the model, `{}` if it wrote none. May be malformed JSON. */
   readonly arguments: string;
 }
 
@@ -30,7 +30,7 @@ export interface AccumulatedToolCall {
 export class ToolCallAccumulator {
   private readonly pieces = new Map<number, { id: string; name: string; text: string }>();
 
-  /** @throws ToolyardError `protocol` if the index names a call that has another id or name */
+  /** @throws ToolyardError `protocol` if the call of the index has another id or name */
   add({ index, id, name, arguments: text }: ToolCallDelta): void {
     if (!Number.isSafeInteger(index) || index < 0)
       throw new ToolyardError('protocol', `Expected the index of a tool call, a whole number from 0, got ${String(index)}`);
@@ -42,7 +42,7 @@ export class ToolCallAccumulator {
     });
   }
 
-  /** All calls by index, when the answer is complete. @throws ToolyardError `protocol` if one has no id or no name */
+  /** All calls by index, after the end of the answer. @throws ToolyardError `protocol` if one has no id or no name */
   calls(): AccumulatedToolCall[] {
     return [...this.pieces]
       .sort(([a], [b]) => a - b)

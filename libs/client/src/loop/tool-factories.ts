@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Json } from '#contracts';
 import type { ExecuteOptions, ToolyardClient } from '../toolyard-client.js';
 
-/** A function as it is declared to a model. */
+/** Declaration of a function for a model. */
 export const FunctionDecl = z.object({
   name: z.string(),
   description: z.string().optional(),
@@ -10,7 +10,7 @@ export const FunctionDecl = z.object({
 });
 export type FunctionDecl = z.output<typeof FunctionDecl>;
 
-/** A tool of a loop: what its model reads, and how it runs. */
+/** Tool of a loop: its declaration for the model, and its function. */
 export interface LoopTool {
   readonly declaration: FunctionDecl;
   /** Resolves with the text for the model. */
@@ -18,7 +18,7 @@ export interface LoopTool {
 }
 
 /**
- * The tools that a loop may be given, by name; each is made when it is chosen.
+ * Available tools of a loop, by name; each is created when it is chosen.
  *
  * @example
  * const factories = await ToolFactories.withDefaults(client, { sessionId });
@@ -27,7 +27,7 @@ export interface LoopTool {
 export class ToolFactories {
   private readonly factories = new Map<string, () => LoopTool>();
 
-  /** A factory for each tool that the session has now. These tools run as calls of the session. @throws ToolyardError if the catalog cannot be read */
+  /** Factories for the current tools of the session, which run as its calls. @throws ToolyardError if the catalog cannot be read */
   static async withDefaults(
     client: Pick<ToolyardClient, 'tools' | 'execute'>,
     session: Omit<ExecuteOptions, 'toolCallId'>,
@@ -51,13 +51,13 @@ export class ToolFactories {
     return this.factories.has(name);
   }
 
-  /** Replaces the factory of the name, if there is one. */
+  /** Adds or replaces the factory of the name. */
   register(name: string, factory: () => LoopTool): this {
     this.factories.set(name, factory);
     return this;
   }
 
-  /** A new tool for each name, in their order. Unknown names are left out. */
+  /** New tools for the names, in their order. Unknown names are skipped. */
   resolve(names: readonly string[]): LoopTool[] {
     return names.flatMap((name) => this.factories.get(name)?.() ?? []);
   }

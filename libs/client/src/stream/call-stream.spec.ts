@@ -33,7 +33,7 @@ const LOG = [
 describe('streamCall', () => {
   it.each([[undefined], ['1.7.1']])('skips events of types that only a newer gateway knows, from cursor %s', async (cursor) => {
     const events = async () => readEvents(LOG);
-    // A watch drops events of unknown types.
+    // Simulates a watch, which drops events of unknown types.
     async function* watch(): AsyncGenerator<WatchItem, void, undefined> {
       for (const { event } of readEvents(LOG)) if (event) yield { kind: 'event', event, cursor: event.id };
     }

@@ -5,22 +5,22 @@ import { EventSequenceVerifier } from './event-sequence-verifier.js';
 import type { NumberedCallEvent } from './server-frame.js';
 import type { WatchItem, WatchOptions } from './watch.js';
 
-/** The sources of a call's events. */
+/** Sources of a call's events. */
 export interface CallStreamSources {
   watch(filter: EventFilter, options: WatchOptions): AsyncIterable<WatchItem>;
-  /** All events so far, oldest first, also of types that this version does not know: their numbers leave no gap. */
+  /** All events so far, oldest first, including unknown types, so that their numbers leave no gap. */
   events(callId: string, options: RequestOptions): Promise<NumberedCallEvent[]>;
 }
 
 /**
  * Every event of one call, in order, each once, until its End.
  *
- * 1. With a cursor: read all events from the log, since the End covers all of them, and yield those after the cursor
+ * 1. with a cursor: read all events from the log, since the End covers all of them, and yield those after the cursor
  * 2. follow the live events; skip those already seen
  * 3. read missing ones from the log (this reader was too slow, or the stream was resumed)
  * 4. after the End: verify the Updates against its count and digest
  *
- * @throws `stream_incomplete` when events cannot be read any more; an existing End is yielded before
+ * @throws `stream_incomplete` if events cannot be read any more, after an existing End
  */
 export async function* streamCall(
   callId: string,
@@ -53,7 +53,7 @@ export async function* streamCall(
   }
 }
 
-/** The events of the log that were not seen yet. */
+/** Events of the log that were not seen yet. */
 async function missing(
   callId: string,
   verifier: EventSequenceVerifier,
@@ -84,7 +84,7 @@ function incomplete(callId: string, reason: string): ToolyardError {
   );
 }
 
-/** `<epoch>.<partition>.<seq>` */
+/** Sequence number of a cursor `<epoch>.<partition>.<seq>`. */
 function seqOf(cursor: string): number {
   const seq = Number(cursor.split('.')[2]);
   if (Number.isSafeInteger(seq)) return seq;

@@ -6,7 +6,7 @@ import { EventSequenceVerifier } from './event-sequence-verifier.js';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const line = (text: string) => `${JSON.stringify([{ type: 'text', text }])}\n`;
 
-/** Attempts with the texts of their updates. */
+/** Verifier after attempts with these texts of updates. */
 function trackOf(...attempts: string[][]): EventSequenceVerifier {
   const track = new EventSequenceVerifier();
   const sent = attempts.flatMap((texts) => [

@@ -1,12 +1,12 @@
 import type { CallEvent, EndData } from '#contracts';
 
-/** The position of an event after those before it. A call's events are numbered 1, 2, 3 … without a gap (`callver`). */
+/** Position of an event after the previous ones. A call's events are numbered 1, 2, 3 … without a gap (`callver`). */
 export type SequencePosition = 'next' | 'seen' | 'gap';
 
-/** Tracks which events of one call were received, and verifies them against its End. */
+/** Tracks the received events of one call, and verifies them against its End. */
 export class EventSequenceVerifier {
   private version = 0;
-  /** For each attempt, the contents of its Updates as the JSON texts that the digest covers. */
+  /** Contents of the Updates of each attempt, as the JSON texts that the digest covers. */
   private attempts: string[][] = [];
 
   /** Records the event if it is `next`; others change nothing. */
@@ -18,7 +18,7 @@ export class EventSequenceVerifier {
     return 'next';
   }
 
-  /** As `take`, for an event whose type this version does not know. */
+  /** Like `take`, for an event of an unknown type. */
   skip(callver: number): SequencePosition {
     if (callver <= this.version) return 'seen';
     if (callver > this.version + 1) return 'gap';
@@ -26,14 +26,14 @@ export class EventSequenceVerifier {
     return 'next';
   }
 
-  /** The number of the last event seen. */
+  /** Number of the last event seen. */
   get seen(): number {
     return this.version;
   }
 
   /**
-   * The error as a sentence; undefined when every Update was received unaltered. End has the count and digest of the Updates
-   * of all attempts; that of an earlier release has those of the last attempt, or none.
+   * Error as a sentence; undefined if every Update was received unaltered. End has the count and digest of the Updates of all
+   * attempts; in earlier releases those of the last attempt, or none.
    */
   async verify({ updates: claimed }: EndData): Promise<string | undefined> {
     if (claimed === undefined) return undefined;
@@ -51,7 +51,7 @@ interface Proof {
   readonly sha256: string | undefined;
 }
 
-/** The digest of an attempt starts with that of the attempts before it, if these had Updates. */
+/** Count and digest of Updates. The digest of an attempt starts with that of the earlier attempts, if these had Updates. */
 async function proofOf(attempts: readonly (readonly string[])[]): Promise<Proof> {
   const some = attempts.filter((texts) => texts.length > 0);
   let sha256 = some.length === 0 ? await sha256Hex('') : undefined;
@@ -60,7 +60,7 @@ async function proofOf(attempts: readonly (readonly string[])[]): Promise<Proof>
   return { count: some.flat().length, sha256 };
 }
 
-/** Undefined without Web Crypto: browsers do not offer it to plain-HTTP pages of other machines. */
+/** SHA-256 of a text. Undefined without Web Crypto: browsers do not offer it to plain-HTTP pages of other machines. */
 async function sha256Hex(text: string): Promise<string | undefined> {
   const { subtle }: Partial<Pick<typeof crypto, 'subtle'>> = crypto;
   if (subtle === undefined) return undefined;

@@ -6,13 +6,13 @@ import type { StreamState } from './stream-state.js';
 const baseUrl = 'http://gateway.test:7411';
 const unreachable = { code: 'unreachable', neverAnswered: true, message: expect.stringContaining(baseUrl) };
 
-/** As the `fetch` of a browser fails: without the reason. */
+/** Failure of `fetch` in a browser, without the reason. */
 const browserFetch = () => Promise.reject(new TypeError('Failed to fetch'));
-/** As that of Node fails. */
+/** Failure of `fetch` in Node. */
 const nodeFetch = () =>
   Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }));
 
-/** Sockets that close at once, but for those of which `accepts` says that the gateway accepts the key before. */
+/** Sockets that close at once; if `accepts` returns true, after the gateway has accepted the key. */
 function sockets(accepts: (opened: number) => boolean = () => false) {
   const counted = { opened: 0 };
   class FakeSocket extends EventTarget {

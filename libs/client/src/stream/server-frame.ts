@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CALL_EVENT_TYPES, CallEvent, Notice, NOTICE_TYPES, ServerFrame, type LogEvent } from '#contracts';
 import { ToolyardError } from '../toolyard-error.js';
 
-/** A frame after parsing: `event` and `events` are one kind. */
+/** Parsed frame: `event` and `events` are one kind. */
 export type ReceivedFrame =
   | Exclude<ServerFrame, { op: 'event' | 'events' }>
   | { readonly op: 'events'; readonly id: number | string; readonly events: readonly LogEvent[]; readonly cursor: string };
@@ -18,10 +18,10 @@ const CALL_TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
 const NOTICES: ReadonlySet<string> = new Set(NOTICE_TYPES);
 
 /**
- * Parses a frame. Undefined for an unknown `op`, which a newer gateway may send. Events keep the values they were sent with:
- * the digest in End is over those.
+ * Parses a frame. Undefined for an unknown `op`, which a newer gateway may send. Events keep their values unchanged, since the
+ * digest in End covers them.
  *
- * @throws `protocol` for a known frame that does not have the documented form
+ * @throws `protocol` for a known frame of another form
  */
 export function readServerFrame(value: unknown): ReceivedFrame | undefined {
   try {
@@ -59,14 +59,14 @@ function isCallEvent(value: unknown): value is CallEvent {
 
 const NumberedEvent = z.object({ id: z.string(), callver: z.number() });
 
-/** An event of a call by its number; `event` is absent for a type of a newer version. */
+/** Event of a call by its number; `event` is absent for a type of a newer version. */
 export interface NumberedCallEvent {
   readonly id: string;
   readonly callver: number;
   readonly event?: CallEvent;
 }
 
-/** The events of a call as they were sent. @throws `protocol`, as above */
+/** Events of a call with unchanged values. @throws `protocol` for events of another form */
 export function readEvents(values: readonly unknown[]): NumberedCallEvent[] {
   try {
     return values.map((value) =>

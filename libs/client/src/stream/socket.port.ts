@@ -1,4 +1,4 @@
-/** The part of WebSocket (WHATWG WebSockets) that the client uses: of a browser, Node 22 or the package `ws`. */
+/** Part of WebSocket (WHATWG WebSockets) that the client uses: of a browser, Node 22 or the package `ws`. */
 export interface Socket {
   send(text: string): void;
   close(code?: number, reason?: string): void;

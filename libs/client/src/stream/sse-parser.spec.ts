@@ -29,7 +29,7 @@ describe('the text of an event stream', () => {
         const whole = lines.map((text) => text + end).join('');
         const at = [...new Set([0, ...cuts.filter((cut) => cut < whole.length), whole.length])].sort((a, b) => a - b);
         const pieces = at.slice(1).map((to, index) => whole.slice(at[index], to));
-        // What stands after a lone carriage return tells whether it ended a line: a last line without ends it for both.
+        // A character after a lone carriage return shows whether it ended a line.
         expect(read(...pieces, 'x')).toEqual(read(lines.map((text) => `${text}\n`).join(''), 'x'));
       }),
     );

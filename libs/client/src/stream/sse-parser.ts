@@ -1,4 +1,4 @@
-/** A message of an event stream, or a comment in it. */
+/** Message of an event stream, or a comment in it. */
 export type SseItem =
   | { readonly kind: 'message'; readonly id: string; readonly event: string; readonly data: string }
   | { readonly kind: 'comment'; readonly text: string };
@@ -15,7 +15,7 @@ export class SseParser {
   private event = '';
   private data: string[] = [];
 
-  /** The items that the chunk completes. */
+  /** Items that the chunk completes. */
   feed(chunk: string): SseItem[] {
     const text = this.rest + chunk;
     // A carriage return at the end may be the first half of CRLF.
@@ -34,7 +34,7 @@ export class SseParser {
     return undefined;
   }
 
-  /** A message without data is not dispatched, but its id stays. */
+  /** Completes a message. Without data it is not dispatched, but its id stays. */
   private dispatch(): SseItem | undefined {
     const { id, event, data } = this;
     this.event = '';

@@ -8,17 +8,17 @@ import { readServerFrame } from './server-frame.js';
 import { SseParser, type SseItem } from './sse-parser.js';
 import { isRetryable, type StreamReader, type StreamTransport, type SubscriptionFrame } from './stream-transport.js';
 
-/** The gateway sends a comment every 15 seconds. Two missing ones mean that the connection is dead. */
+/** Silence after which the connection counts as dead: two missing comments, which the gateway sends every 15 seconds. */
 const SILENCE_MS = 35_000;
 
 /**
- * Server-sent events over `fetch`, one request for each reader: used without WebSocket, or where a proxy blocks it.
- * Here each event has a cursor of its own.
+ * Server-sent events over `fetch`, one request for each reader: used without WebSocket, or if a proxy blocks it. Each event has
+ * a cursor of its own.
  */
 export class SseTransport implements StreamTransport {
   private readonly readers = new Map<StreamReader, AbortController>();
 
-  /** `retries`: where nothing has ever answered. */
+  /** `retries`: most retries if nothing has ever responded. */
   constructor(
     private readonly http: HttpTransport,
     private readonly retries: number,
@@ -55,19 +55,19 @@ export class SseTransport implements StreamTransport {
       }
       const inMs = backoffMs(Math.max(1, attempt), Math.random(), error.problem?.retryAfterMs);
       reader.onStateChange({ state: 'reconnecting', error, attempt: Math.max(1, attempt), inMs });
-      // Rejects only when the reader is removed.
+      // Rejects only if the reader is removed.
       await sleep(inMs, removed).catch(() => {});
       if (removed.aborted) return;
     }
   }
 
-  /** One request until its stream ends. Resolves with the reason. */
+  /** Runs one request until its stream ends. Resolves with the reason. */
   private async follow(reader: StreamReader, removed: AbortSignal, onSubscribed: () => void): Promise<ToolyardError> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     const parser = new SseParser();
     let chunks: ReadableStreamDefaultReader<Uint8Array> | undefined;
-    // Besides the signal of the request: Node may lose the abort of one that `AbortSignal.any` made, and the socket stays open.
+    // Cancels besides the signal of the request: Node may lose the abort of an `AbortSignal.any`, and the socket would stay open.
     const stop = () => void chunks?.cancel().catch(() => {});
     for (const signal of [removed, silence.signal]) signal.addEventListener('abort', stop, { once: true });
     const silent = () => new ToolyardError('unreachable', 'Nothing was received on the event stream for 35 seconds');
@@ -102,7 +102,7 @@ export class SseTransport implements StreamTransport {
 
 const Facts = z.record(z.string(), z.unknown());
 
-/** The frame that a WebSocket would have received. */
+/** Equivalent frame of a WebSocket. */
 function frameOf(item: SseItem): SubscriptionFrame | undefined {
   if (item.kind === 'comment') {
     const [, cursor] = /^from (\S+)$/.exec(item.text) ?? [];

@@ -5,24 +5,24 @@ import { isRetryable, type StreamTransport, type StreamReader } from './stream-t
 import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream-socket.js';
 
 export interface StreamConnectionOptions extends StreamSocketOptions {
-  /** Finds the reason of a failed handshake by HTTP: browsers do not report it. */
+  /** Finds the reason of a failed handshake by HTTP, since browsers do not report it. */
   readonly diagnose: () => Promise<ToolyardError | undefined>;
-  /** Retries where nothing has ever answered. */
+  /** Most retries if nothing has ever responded. */
   readonly retries: number;
   /** Called whenever the gateway has accepted the key. */
   readonly onAnswer: () => void;
 }
 
-/** How long a socket without readers stays open: the stream of the next call often follows at once. */
+/** Time for which a socket without readers stays open: the stream of the next call often follows at once. */
 const IDLE_MS = 200;
 const RESUBSCRIBE_MS = 1000;
 
 /**
- * One WebSocket for many readers, opened with the first and closed after the last. When it breaks, it is opened again with
+ * One WebSocket for many readers, opened with the first and closed after the last. After a break it is opened again with
  * exponential backoff, and each reader is subscribed from its own cursor: none misses an event or receives one twice.
  *
- * No `partysocket` or `reconnecting-websocket`: each reconnect sends the key and all subscriptions again, and close codes
- * and problems decide whether to reconnect at all.
+ * No `partysocket` or `reconnecting-websocket`: each reconnect sends the key and all subscriptions again, and close codes and
+ * problems decide whether to reconnect at all.
  */
 export class StreamConnection implements StreamTransport {
   private readonly readers = new Map<number, StreamReader>();
@@ -56,7 +56,7 @@ export class StreamConnection implements StreamTransport {
     if (this.readers.size === 0) this.idle ??= setTimeout(() => this.close(), IDLE_MS);
   }
 
-  /** Idempotent. A reader that is added later opens it again. */
+  /** Closes the socket. Idempotent. A reader that is added later opens it again. */
   close(): void {
     clearTimeout(this.retry);
     clearTimeout(this.idle);
@@ -102,7 +102,7 @@ export class StreamConnection implements StreamTransport {
     }
   }
 
-  /** The gateway has ended the subscription. Subscribes again when the error may pass. */
+  /** Handles a subscription that the gateway has ended. Subscribes again if the error is temporary. */
   private refused(id: number, reader: StreamReader, error: ToolyardError): void {
     this.readers.delete(id);
     if (!isRetryable(error, 1, this.options.retries)) return reader.fail(error);

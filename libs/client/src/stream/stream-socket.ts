@@ -6,7 +6,7 @@ import type { Socket, SocketConstructor } from './socket.port.js';
 
 const READY_MS = 10_000;
 const HEARTBEAT_MS = 10_000;
-/** After this long without a frame, pongs included, the peer counts as gone even if TCP says otherwise. */
+/** Silence without frames and pongs after which the peer counts as gone, even if TCP shows a connection. */
 const SILENCE_MS = 30_000;
 
 export interface StreamSocketListener {
@@ -27,7 +27,7 @@ export interface SocketEnd {
 
 export interface StreamSocketOptions {
   readonly url: string;
-  /** Undefined: the browser sends the cookie of a login with the upgrade. */
+  /** Undefined: the browser sends a login cookie with the upgrade. */
   readonly apiKey: string | undefined;
   readonly WebSocket: SocketConstructor;
 }
@@ -66,7 +66,7 @@ export class StreamSocket {
     if (!this.ended) this.socket.send(JSON.stringify(frame));
   }
 
-  /** The listener is not called afterwards. Idempotent. */
+  /** Closes the socket without further calls of the listener. Idempotent. */
   close(): void {
     if (this.ended) return;
     this.release();
@@ -92,7 +92,7 @@ export class StreamSocket {
     this.listener.frame(frame);
   }
 
-  /** An error without a subscription id concerns the socket itself. */
+  /** Handles an error without a subscription id, which concerns the socket itself. */
   private refused(problem: Problem): void {
     this.finish({ error: ToolyardError.of(problem), final: problem.code !== 'too_many_requests', afterMs: problem.retryAfterMs });
   }

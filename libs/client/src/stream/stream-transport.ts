@@ -4,17 +4,17 @@ import type { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
 import type { StreamState } from './stream-state.js';
 
-/** The frames that belong to one subscription. */
+/** Frames of one subscription. */
 export type SubscriptionFrame = Extract<ReceivedFrame, { op: 'subscribed' | 'events' | 'gap' | 'resync' }>;
 
-/** A subscriber, as its transport sees it. */
+/** Subscriber from the transport's view. */
 export interface StreamReader {
   readonly filter: EventFilter;
-  /** Where to continue; undefined before the first frame. */
+  /** Position to continue from; undefined before the first frame. */
   readonly cursor: string | undefined;
   take(frame: SubscriptionFrame): void;
   onStateChange(state: StreamState): void;
-  /** Called once and last: the stream has failed. */
+  /** Called once and last, for a failed stream. */
   fail(error: ToolyardError): void;
 }
 
@@ -22,13 +22,13 @@ export interface StreamReader {
 export interface StreamTransport {
   /** Delivers events to the reader from its cursor on. */
   add(reader: StreamReader): void;
-  /** The reader gets nothing afterwards. Idempotent. */
+  /** Removes the reader, which gets nothing afterwards. Idempotent. */
   remove(reader: StreamReader): void;
 }
 
 /**
- * True for errors that pass: a retry may succeed. Where nothing has ever answered, only for the first `retries` of the attempts in a
- * row: browsers do not say that an address is wrong.
+ * True for temporary errors: a retry may succeed. If nothing has ever responded, only for the first `retries` consecutive
+ * attempts: browsers do not report a wrong address.
  */
 export function isRetryable(error: ToolyardError, attempt: number, retries: number): boolean {
   const { code } = error;

@@ -7,7 +7,7 @@ import { StreamConnection } from './stream-connection.js';
 import type { StreamTransport } from './stream-transport.js';
 import type { SocketConstructor } from './socket.port.js';
 
-/** The transports of a client's readers: as few WebSockets as their number allows, or server-sent events. */
+/** Transports of a client's readers: as few WebSockets as their number allows, or server-sent events. */
 export class TransportPool {
   private readonly open: StreamConnection[] = [];
   private readonly eventSource: SseTransport;
@@ -22,7 +22,7 @@ export class TransportPool {
     this.WebSocket = options.WebSocket === false ? undefined : (options.WebSocket ?? globalSocket());
   }
 
-  /** A transport with room for one more reader. */
+  /** Transport with room for one more reader. */
   acquire(): StreamTransport {
     const { WebSocket } = this;
     if (WebSocket === undefined) return this.eventSource;
@@ -47,7 +47,7 @@ export class TransportPool {
   }
 }
 
-/** Node 20 has no global WebSocket. */
+/** Global WebSocket, which Node 20 lacks. */
 function globalSocket(): SocketConstructor | undefined {
   return 'WebSocket' in globalThis ? globalThis.WebSocket : undefined;
 }

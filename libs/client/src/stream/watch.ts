@@ -5,13 +5,13 @@ import type { SubscriptionFrame, StreamTransport, StreamReader } from './stream-
 import type { StreamState } from './stream-state.js';
 
 /**
- * The items of a watch, in order.
+ * Items of a watch, in order.
  * - `event`: a later watch with the same filter and this `cursor` continues after it. In a frame with several events the last
- *   one has the frame's cursor and the others the one before: a resume may repeat events but never skips one.
+ *   one has the frame's cursor and the others the previous one: a resume may repeat events but never skips one.
  * - `notice`: an event of a session or worker; only if `types` of the filter names it.
  * - `gap`: this reader was too slow, and Updates or Progress of a call were dropped. Nothing else is ever dropped.
- * - `resync`: what follows does not continue what came before (the cursor is older than the log's retention, or the log lost
- *   its end); `snapshot` is the current state of the calls.
+ * - `resync`: later items do not continue the earlier ones (the cursor is older than the log's retention, or the log lost its
+ *   end); `snapshot` is the current state of the calls.
  */
 export type WatchItem =
   | { readonly kind: 'event'; readonly event: CallEvent; readonly cursor: string | undefined }
@@ -20,14 +20,14 @@ export type WatchItem =
   | { readonly kind: 'resync'; readonly reason: string; readonly snapshot: readonly Call[]; readonly cursor: string };
 
 export interface WatchOptions {
-  /** Continue after this position. Without one: from now on, or for one call from its first event. */
+  /** Position to continue after. Default: now, or for one call its first event. */
   readonly cursor?: string | undefined;
   /** Ends the iteration with the error `aborted`. */
   readonly signal?: AbortSignal | undefined;
   readonly onState?: ((state: StreamState) => void) | undefined;
 }
 
-/** With more unread items the subscription ends, and resumes when the reader has read half of them. */
+/** Most unread items; above it the subscription ends, and resumes when the reader has read half of them. */
 const MAX_UNREAD = 10_000;
 
 /**
@@ -61,7 +61,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     link.add(this);
   }
 
-  /** The position of the stream; unread items are before it. */
+  /** Position of the stream, after all unread items. */
   get cursor(): string | undefined {
     return this.position;
   }
@@ -140,7 +140,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     this.finish(error);
   }
 
-  /** For one call or session the id of an event is a cursor. */
+  /** Cursor of an event. For one call or session it is the id of the event. */
   private cursorOf({ id }: LogEvent): string | undefined {
     return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.position;
   }

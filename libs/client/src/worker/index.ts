@@ -1,4 +1,4 @@
-// Programs that offer tools to Toolyard: `toolyard-worker/1`, without Redis.
+// Workers that offer tools to Toolyard: `toolyard-worker/1`, without Redis.
 export { ToolyardWorker, type ToolyardWorkerOptions } from './toolyard-worker.js';
 export {
   suspend,

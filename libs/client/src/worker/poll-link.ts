@@ -5,16 +5,16 @@ import { refusalOf, WorkerRefused, type OpenWorkerLink, type WorkerLink, type Wo
 
 const AGAIN_MS = 500;
 const REQUEST_MS = 10_000;
-/** Bytes of the frames of one request; a single larger one goes alone. */
+/** Most bytes of the frames of one request; a single larger one is sent alone. */
 const REQUEST_BYTES = 900_000;
 
-/** Frames of a newer gateway are left out. */
+/** Page of frames, in which unknown ones of a newer gateway are skipped. */
 const Page = WorkerPollPage.extend({ frames: z.array(z.unknown()) });
 
-/** The gateway does not know the connection any more. */
+/** Error for a connection that the gateway no longer knows. */
 class Gone extends Error {}
 
-/** The same frames over HTTP: a poll waits for those of the gateway, messages carry those of the worker. */
+/** Link over HTTP: polls receive the frames of the gateway, messages carry those of the worker. */
 export function openPollLink(baseUrl: string, apiKey: string, fetch: typeof globalThis.fetch): OpenWorkerLink {
   return async (hello, events, signal) => {
     const post = async (path: string, body: object, limitMs: number, cut?: AbortSignal): Promise<unknown> => {
@@ -73,7 +73,7 @@ class PollLink implements WorkerLink {
   }
 
   private async sendAll(): Promise<void> {
-    // Frames of one turn of the event loop go together.
+    // Sends the frames of one turn of the event loop together.
     await Promise.resolve();
     while (this.outgoing.length > 0 && !this.over.signal.aborted) {
       const frames = this.nextFrames();
@@ -103,7 +103,7 @@ class PollLink implements WorkerLink {
     }
   }
 
-  /** Repeats a request until it is answered. What the gateway refuses is said to the worker; undefined then, and after the end. */
+  /** Repeats a request until it is answered. Reports a rejection to the worker; undefined then, and after the end. */
   private async repeated(
     request: (cut: AbortSignal) => Promise<unknown>,
     frames: readonly WorkerFrame[] = [],

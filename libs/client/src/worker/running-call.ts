@@ -3,17 +3,17 @@ import { Suspended, WorkerToolError, type RunnableTool, type WorkerToolContext, 
 
 type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error' | 'output'>;
 
-/** Sends an output beside the frames. @throws WorkerToolError when the gateway refuses it */
+/** Sends an output beside the frames. @throws WorkerToolError if the gateway rejects it */
 export type SendOutput = (
   key: { readonly callId: string; readonly fence: number },
   text: string,
   cut: AbortSignal,
 ) => Promise<WorkerOutput>;
 
-/** Room for the other fields of the frame. */
+/** Bytes reserved for the other fields of the frame. */
 const FRAME_OVERHEAD = 1_024;
 
-/** One attempt in this worker. `finish` is repeated until the gateway says that it is written. */
+/** One attempt in this worker. Repeats `finish` until the gateway confirms that it is written. */
 export class RunningCall {
   readonly key: { readonly callId: string; readonly fence: number };
   private readonly aborter = new AbortController();
@@ -21,14 +21,14 @@ export class RunningCall {
   private last: WorkerFrame | undefined;
   private hasEnded = false;
   private isAnswered = false;
-  /** An output of a lost call is not sent on. */
+  /** Aborts the output of a lost call. */
   private readonly answered = new AbortController();
 
   constructor(
     readonly frame: WorkerCall,
     private readonly send: (frame: WorkerFrame) => void,
     private readonly sendOutput: SendOutput,
-    /** Called once, when the tool has ended and nothing more is to be said about the call. */
+    /** Called once, when the tool has ended and no frame about the call is left to send. */
     private readonly over: () => void,
   ) {
     this.key = { callId: frame.callId, fence: frame.fence };
@@ -47,24 +47,24 @@ export class RunningCall {
     if (this.isAnswered) this.over();
   }
 
-  /** Whether its lease is to be renewed. */
+  /** True if its lease is to be renewed. */
   get isHeld(): boolean {
     return !this.isAnswered;
   }
 
-  /** Asks the tool to stop. What it answers still counts. */
+  /** Requests the tool to stop. Its result still counts. */
   cancel(reason: string): void {
     this.aborter.abort(new WorkerToolError(`The call is to stop: ${reason}`, { code: 'cancelled' }));
   }
 
-  /** The call is no longer of this worker: its tool is to stop, and nothing more is sent about it. */
+  /** Handles the loss of the call to another worker: stops the tool, and sends nothing more about it. */
   stale(): void {
     this.answered.abort();
     this.settle();
     this.cancel('lease_lost');
   }
 
-  /** `finish` is written. */
+  /** Handles the confirmation of `finish`. */
   settle(): void {
     if (this.isAnswered) return;
     this.isAnswered = true;
@@ -76,7 +76,7 @@ export class RunningCall {
     if (this.last !== undefined) this.say(this.last);
   }
 
-  /** The gateway did not take the end. It is replaced by a failure; a refused failure is given up. */
+  /** Handles a rejected end. Replaces it by a failure; a rejected failure is dropped. */
   refused(detail: string): void {
     if (this.last === undefined) return;
     const isFailure = this.last.op === 'finish' && this.last.error?.code === 'refused';
@@ -96,7 +96,7 @@ export class RunningCall {
     this.say(this.last);
   }
 
-  /** Sends the texts of a result that is too large for a frame beside it, as one text. */
+  /** Sends the texts of a result that is too large for a frame separately, as one text. */
   private async besideFrame(end: End): Promise<End> {
     const { content = [], ...rest } = end;
     const texts = content.filter((item) => item.type === 'text');
@@ -146,7 +146,7 @@ function bytesOf(value: object): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-/** The frame, or a failure that says that it is too large for one. */
+/** The frame, or a failure if it is too large. */
 function orTooLarge(frame: WorkerFrameOf<'finish' | 'suspend'>, wseq: number): WorkerFrame {
   if (fitsFrame(frame)) return frame;
   const bytes = bytesOf(frame);

@@ -6,7 +6,7 @@ import { WorkerToolError } from './worker-tool.js';
 
 const REQUEST_MS = 30_000;
 
-/** Sends outputs to `PUT /v1/calls/{id}/output`. Repeats a request until it is answered, or `cut`. */
+/** Sends outputs to `PUT /v1/calls/{id}/output`. Repeats a request until it is answered, or `cut` aborts. */
 export function outputSender(baseUrl: string, apiKey: string, worker: string, fetch: typeof globalThis.fetch): SendOutput {
   return async ({ callId, fence }, text, cut) => {
     const body = new TextEncoder().encode(text);

@@ -44,12 +44,12 @@ function readServerFrame(data: unknown): WorkerServerFrame | undefined {
   }
 }
 
-/** A socket that is closing takes no frames: they are repeated on the next one. */
+/** Sends a frame. A closing socket drops it; it is repeated on the next one. */
 function trySend(socket: Socket, frame: WorkerFrame): void {
   try {
     socket.send(JSON.stringify(frame));
   } catch {
-    // As said.
+    // Closing socket.
   }
 }
 

@@ -9,29 +9,29 @@ import { WorkerRefused, type OpenWorkerLink, type WorkerLink, type WorkerSocketC
 import type { RunnableTool } from './worker-tool.js';
 
 export interface ToolyardWorkerOptions {
-  /** Address of a gateway, or of a balancer before several. */
+  /** Address of a gateway, or of a load balancer before several. */
   readonly baseUrl: string;
   /** A key with the scope `work`. */
   readonly apiKey: string;
-  /** The source of the tools: workers with the same name share tools and calls. */
+  /** Source of the tools: workers with the same name share tools and calls. */
   readonly name: string;
   readonly tools: readonly RunnableTool[];
-  /** Calls that run at a time in each pool; 4 by default. */
+  /** Concurrent calls in each pool. Default: 4. */
   readonly slots?: number;
-  /** Shown by `GET /v1/workers`. */
+  /** Labels in `GET /v1/workers`. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Such as the one of the package `ws`. Without it the worker polls over HTTP. */
+  /** WebSocket class, such as that of the package `ws`. Default: the worker polls over HTTP. */
   readonly WebSocket?: WorkerSocketConstructor;
   readonly fetch?: typeof globalThis.fetch;
-  /** Messages for people: connections, refused frames. */
+  /** Receives messages for people: connections, rejected frames. */
   readonly onMessage?: (text: string) => void;
 }
 
 const SDK = 'typescript/1';
 
 /**
- * Offers tools to Toolyard from any process: no Redis, only a connection to a gateway. Reconnects to whatever gateway
- * answers, and goes on with its calls there.
+ * Offers tools to Toolyard from any process: no Redis, only a connection to a gateway. Reconnects to any responding gateway,
+ * and continues its calls there.
  *
  * @example
  * const worker = new ToolyardWorker({ baseUrl, apiKey, name: 'adder', tools: [add], WebSocket });
@@ -57,7 +57,7 @@ export class ToolyardWorker {
     for (const tool of options.tools) this.tools.set(tool.announced.name, tool);
   }
 
-  /** Runs until `stop`. @throws WorkerRefused when the gateway does not take this worker */
+  /** Runs until `stop`. @throws WorkerRefused if the gateway rejects this worker */
   async run(): Promise<void> {
     for (let failures = 0; !this.isFinished;) {
       let lost: (why: string) => void = () => {};
@@ -81,7 +81,7 @@ export class ToolyardWorker {
     }
   }
 
-  /** No more calls; those that run end, then `run` resolves. Idempotent. */
+  /** Stops new calls; running ones end, then `run` resolves. Idempotent. */
   stop(): void {
     if (this.stopping.signal.aborted) return;
     this.stopping.abort();

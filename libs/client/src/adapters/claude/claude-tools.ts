@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { JsonValue } from '#contracts';
 import { globFolder, projectPath, type ProjectView } from './project-path.js';
 
-/** A tool of Toolyard and arguments that mean the same to its policy. */
+/** Tool of Toolyard with arguments of equal meaning for its policy. */
 export interface PolicyQuestion {
   readonly tool: string;
   readonly arguments: Record<string, JsonValue>;
 }
 
-/** The policy looks at paths, commands and hosts. Contents are cut, so that the question has a bounded size. */
+/** Most characters of a content, which the policy does not need whole: it evaluates paths, commands and hosts. */
 const CONTENT_CHARS = 50_000;
 const cut = (text: string) => text.slice(0, CONTENT_CHARS);
 
@@ -37,7 +37,7 @@ const command = translation('shell', Bash, (input, view) => {
   return { command: input.command, ...(folder === '.' ? {} : { working_dir: folder }) };
 });
 
-/** The policy asks for the file, not for the texts; those that a version of the tool does not name are made up. */
+/** Arguments of an edit. The policy needs only the file; missing texts are placeholders. */
 function edit({ file_path, old_string, new_string = '' }: EditInput, view: ProjectView): PolicyQuestion['arguments'] {
   return { path: projectPath(file_path, view), old_text: cut(old_string ?? '') || 'text', new_text: cut(new_string) };
 }
@@ -48,7 +48,7 @@ interface EditInput {
   readonly new_string?: string;
 }
 
-/** The tools of Claude Code that act on files, commands and hosts, by the names of its versions. */
+/** Tools of Claude Code that act on files, commands and hosts, by the names of its versions. */
 const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   Bash: command,
   Monitor: command,
@@ -72,12 +72,12 @@ const TRANSLATIONS: Readonly<Record<string, Translation>> = {
   WebFetch: translation('web_fetch', Url, ({ url }) => ({ url })),
 };
 
-/** The tools of Claude Code that the policy can be asked about without `more`. */
+/** Tools of Claude Code that the policy can evaluate without `more`. */
 export const CLAUDE_TOOLS: readonly string[] = Object.keys(TRANSLATIONS);
 
 /**
- * What to ask the policy about a tool use. Undefined for tools that neither this table nor `more` has; those of `more` are asked
- * about with the arguments as they are. @throws ZodError if the input is not that of the tool
+ * Quote request for a tool use. Undefined for tools that neither this table nor `more` has; those of `more` keep their
+ * arguments unchanged. @throws ZodError for input of another tool
  */
 export function policyQuestion(
   name: string,

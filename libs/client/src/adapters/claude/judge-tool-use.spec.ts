@@ -6,7 +6,7 @@ import { judgeToolUse, type JudgeOptions } from './judge-tool-use.js';
 
 type Effect = NonNullable<Quote['decision']>['effect'];
 
-/** A policy that answers always the same, and remembers what it was asked. */
+/** Policy with a constant answer, which records its requests. */
 function policy(answer: Effect | Error | 'invalid') {
   const asked: unknown[] = [];
   const quote = async (submission: unknown): Promise<Quote> => {

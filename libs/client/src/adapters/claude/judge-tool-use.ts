@@ -4,7 +4,7 @@ import type { ToolyardClient } from '../../toolyard-client.js';
 import { policyQuestion } from './claude-tools.js';
 import type { ProjectView } from './project-path.js';
 
-/** The input of a `PreToolUse` hook of Claude Code, as far as it is read here. */
+/** Input of a `PreToolUse` hook of Claude Code, reduced to the needed fields. */
 export const PreToolUseInput = z.looseObject({
   hook_event_name: z.literal('PreToolUse'),
   session_id: z.string(),
@@ -14,31 +14,34 @@ export const PreToolUseInput = z.looseObject({
 });
 export type PreToolUseInput = z.output<typeof PreToolUseInput>;
 
-/** `none`: no decision, the rules of Claude Code alone decide. */
+/** `none`: no decision, so the rules of Claude Code decide alone. */
 export type ClaudeDecision = 'allow' | 'deny' | 'ask' | 'none';
 
 export interface JudgeOptions extends Partial<Pick<ProjectView, 'root' | 'realPath'>> {
-  /** Whose posture, grants and limits hold. Not said: the session of Claude Code. */
+  /** Session whose posture, grants and limits apply. Default: the session of Claude Code. */
   readonly sessionId?: string | undefined;
-  /** The agent whose policy holds. Not said: that of the API key, if it has one. */
+  /** Agent whose policy applies. Default: the API key's agent, if any. */
   readonly agentId?: string | undefined;
-  /** Names of more tools of Claude Code, with the tool of Toolyard that the policy is asked about. */
+  /** Additional tools of Claude Code, with the tool of Toolyard that the policy evaluates. */
   readonly tools?: Readonly<Record<string, string>> | undefined;
-  /** For tools without an equivalent; `none` by default. */
+  /** Decision for tools without an equivalent. Default: `none`. */
   readonly unmapped?: ClaudeDecision | undefined;
-  /** If the policy could not be asked, or not understood the question; `ask` by default. */
+  /** Decision if the policy is unreachable or rejects the request as invalid. Default: `ask`. */
   readonly onError?: Exclude<ClaudeDecision, 'none'> | undefined;
-  /** Time limit of the question in milliseconds; 10,000 by default, below that of hooks, after which Claude Code goes on without one. */
+  /**
+   * Time limit of the request in milliseconds. Default: 10,000, below the timeout of hooks, after which Claude Code continues
+   * without a decision.
+   */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The answer in the form of a hook. Without `hookSpecificOutput` it decides nothing. */
+/** Answer in the form of a hook. Without `hookSpecificOutput` it decides nothing. */
 export interface PreToolUseOutput {
   hookSpecificOutput?: { hookEventName: 'PreToolUse'; permissionDecision: 'allow' | 'deny' | 'ask'; permissionDecisionReason: string };
 }
 
-/** Asks the policy about a tool use of Claude Code, which Claude Code itself runs. Never rejects: a failure is answered by `onError`. */
+/** Evaluates a tool use of Claude Code, which Claude Code itself runs, by the policy. Never rejects: a failure is answered by `onError`. */
 export async function judgeToolUse(
   client: Pick<ToolyardClient, 'calls'>,
   input: PreToolUseInput,
@@ -67,14 +70,14 @@ function verdictOf(quote: Quote, input: PreToolUseInput, onError: Exclude<Claude
   return outputOf(decision.effect, [`Toolyard ${verb}`, ...reasons].join(': '));
 }
 
-/** The policy does not know of the sandbox of Claude Code, so it cannot lift it. */
+/** True for a use outside Claude Code's sandbox, which the policy does not know and so cannot lift. */
 function leavesSandbox(input: unknown): boolean {
   return z.object({ dangerouslyDisableSandbox: z.literal(true) }).safeParse(input).success;
 }
 
 const REASON_CHARS = 1_000;
 
-/** The reason goes to a terminal: paths and commands in it were written by the model. */
+/** Output of the hook. Removes control characters from the reason, which is shown in a terminal and may contain text of the model. */
 function outputOf(decision: ClaudeDecision, reason: string): PreToolUseOutput {
   if (decision === 'none') return {};
   const permissionDecisionReason = reason.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, REASON_CHARS);

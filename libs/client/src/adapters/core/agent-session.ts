@@ -4,33 +4,33 @@ import type { ToolsApi } from '../../api/tools.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import type { ToolCallbacks } from './callbacks.js';
 
-/** For whom an adapter makes calls. */
+/** Session and options of an adapter's calls. */
 export interface AgentSession {
   /**
-   * The session of the calls. With the model's id of a tool call it is the key of that call: a step that an agent executes again,
-   * also after a restart, gets the call that the first execution made. Keep it with the state of the agent.
+   * Session of the calls. With the model's id of a tool call it is the key of that call: a repeated step of an agent, also
+   * after a restart, gets the call of the first execution. To be stored with the state of the agent.
    */
   readonly sessionId: string;
-  /** The agent of the calls. Not said: that of the API key, if it has one. */
+  /** Agent of the calls. Default: the API key's agent, if any. */
   readonly agentId?: string;
-  /** Whose tool names and arguments the model uses. Not said: that of the session, else of the API key. */
+  /** Dialect of tool names and arguments. Default: the session's, else the API key's. */
   readonly dialect?: Dialect;
-  /** Kept with each call, for search. */
+  /** Labels stored with each call, for search. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** `false`: an abort ends the waiting and leaves the call. By default it cancels the call, for which the key needs the scope `cancel`. */
+  /** `false`: an abort ends the wait and leaves the call running. Default: cancels the call, which needs the scope `cancel`. */
   readonly cancelOnAbort?: boolean;
   /**
-   * How long an adapter goes on while no gateway answers, in milliseconds; 10 minutes by default. Where nothing has ever answered,
-   * the first failure is thrown, unless this is given: for agents that start before their gateway.
+   * Time in milliseconds for which an adapter retries while no gateway responds. Default: 10 minutes. If nothing has ever
+   * responded, the first failure is thrown unless this is set, for agents that start before their gateway.
    */
   readonly outageMs?: number;
-  /** Functions of this process that are asked before a call, and learn of its steps and its end. */
+  /** Callbacks of this process before a call, on its steps and at its end. */
   readonly callbacks?: ToolCallbacks;
 }
 
-/** Which tools an adapter gives to the model. */
+/** Tools that an adapter gives to the model. */
 export interface ToolChoice extends AgentSession {
-  /** Only these, by name. By default all that the key may use in the session. */
+  /** Names of the tools. Default: all that the key may use in the session. */
   readonly include?: readonly string[];
 }
 
@@ -41,10 +41,10 @@ const ModelTool = z.object({
   inputSchema: z.record(z.string(), Json),
 });
 
-/** A tool, in terms that all agent SDKs share. */
+/** Tool in terms that all agent SDKs share. */
 export type AgentTool = z.output<typeof ModelTool>;
 
-/** @throws ToolyardError if `include` has a name that the catalog does not have: a typing error would take a tool from the agent silently */
+/** @throws ToolyardError for a name in `include` that the catalog lacks: a typing error would remove a tool silently */
 export async function listAgentTools(client: { readonly tools: Pick<ToolsApi, 'forModel'> }, choice: ToolChoice): Promise<AgentTool[]> {
   const { sessionId, agentId, dialect, include } = choice;
   const tools = (await client.tools.forModel('mcp', { sessionId, agentId, dialect })).map((tool) => ModelTool.parse(tool));

@@ -2,10 +2,10 @@ import type { CallsApi } from '../../api/calls.api.js';
 import { ToolyardError } from '../../toolyard-error.js';
 import { textOf, type ToolProgress } from './tool-answer.js';
 
-/** Longest text of a progress. */
+/** Most characters of a progress text. */
 const PROGRESS_CHARS = 16_384;
 
-/** The steps of a call before its end. Ends early where the stream fails: steps are no part of the answer. */
+/** Steps of a call before its end. Ends early if the stream fails: steps are no part of the answer. */
 export async function* callProgress(
   calls: Pick<CallsApi, 'stream'>,
   callId: string,
@@ -17,7 +17,7 @@ export async function* callProgress(
       if (event.type === 'call.approval_requested')
         yield { status: 'waiting_approval', callId, text: `A person is asked: ${event.data.reasons.join('; ')}` };
       if (event.type === 'call.approval_decided' && event.data.decision === 'allow') yield { status: 'queued', callId, text };
-      // A repeated attempt prints from its beginning.
+      // Clears the text: a repeated attempt prints from its beginning.
       if (event.type === 'call.start') text = '';
       if (event.type === 'call.update') text = (text + event.data.content.map((part) => textOf([part])).join('')).slice(-PROGRESS_CHARS);
       if (event.type === 'call.start' || event.type === 'call.update') yield { status: 'running', callId, text };

@@ -3,14 +3,14 @@ import { ToolyardError } from '../../toolyard-error.js';
 import { isObject, type SubmittableCall, type ToolCall } from './tool-call.js';
 import { withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
-/** What `before` says: nothing; a text, which refuses the call; or the arguments to submit, all of them. */
+/** Result of `before`: nothing; a text, which rejects the call; or the complete arguments to submit. */
 export type BeforeAnswer = string | { readonly arguments: Record<string, JsonValue> } | undefined;
 
-/** What `after` changes in the answer for the model, as hooks after a call do. */
+/** Changes of `after` to the answer for the model, as by hooks after a call. */
 export interface AfterAnswer {
-  /** A last text of the answer. */
+  /** Last text of the answer. */
   readonly feedback?: string;
-  /** The model reads the answer as an error. */
+  /** Marks the answer as an error for the model. */
   readonly isError?: true;
 }
 
@@ -18,35 +18,35 @@ type Before = (call: ToolCall) => BeforeAnswer | Promise<BeforeAnswer>;
 type After = (call: ToolCall, answer: ToolAnswer) => AfterAnswer | void | Promise<AfterAnswer | void>;
 
 /**
- * Functions of the agent's own process around its calls. They bind this agent alone: what must hold whatever an agent does
- * belongs to policy, and to the hooks of the config file. They get the arguments as an object where the text of the model is one,
- * repaired if need be, else as the text. An error that one throws rejects the execution.
+ * Functions of the agent's own process around its calls. They apply to this agent only: rules for any agent belong to policy,
+ * and to the hooks of the config file. They get the arguments as an object if the model's text is one, repaired if need be,
+ * else as text. An error in one rejects the execution.
  */
 export interface ToolCallbacks {
   /**
-   * Called before a call is submitted. A text refuses the call: the model reads it as an error, and there is no call. It may be
-   * called again for a call that exists, when a step is executed again: it has to answer the same, since other arguments under
-   * the same key are refused. A call that it does not answer in time is refused.
+   * Called before a call is submitted. A text rejects the call: the model reads it as an error, and there is no call. May be
+   * called again for an existing call, when a step is repeated, and must return the same: other arguments under the same key
+   * are rejected. A late result rejects the call.
    */
   readonly before?: Before;
   /**
-   * Called when a call has ended, or Toolyard has refused it. Not called for what `before` has refused. What it changes is what
-   * this process hands on; the log has the result of the tool. If it does not answer in time, the execution rejects.
+   * Called when a call has ended, or was rejected by Toolyard. Not called for calls that `before` has rejected. Changes only
+   * the answer in this process; the log has the result of the tool. A late result rejects the execution.
    */
   readonly after?: After;
   /**
-   * Called with each step of a call. `false` keeps the step of a single call from the agent SDK; SDKs read no steps of a batch. A call
-   * without an id in a later group of a batch may have no steps.
+   * Called with each step of a call. `false` hides the step of a single call from the agent SDK; SDKs get no steps of a batch.
+   * A call without an id in a later group of a batch may have no steps.
    */
   readonly update?: (call: ToolCall, progress: ToolProgress) => boolean;
-  /** How long `before` and `after` may take, in milliseconds; 10,000 by default. */
+  /** Time limit of `before` and `after` in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
 const LATE = Symbol('no answer in time');
 
-/** The call to submit, or the answer of `before` that refuses it. */
+/** Call to submit, or the rejection by `before`. */
 export async function askBefore(
   { timeoutMs }: ToolCallbacks,
   before: Before,
@@ -59,7 +59,7 @@ export async function askBefore(
   return { refusal: { status: 'ended', text, content: [{ type: 'text', text }], isError: true } };
 }
 
-/** The answer as `after` leaves it. @throws ToolyardError `timed_out` */
+/** Answer after `after`. @throws ToolyardError `timed_out` */
 export async function askAfter({ after, timeoutMs }: ToolCallbacks, call: ToolCall, answer: ToolAnswer): Promise<ToolAnswer> {
   if (after === undefined) return answer;
   const said = await inTime(after(readable(call), answer), timeoutMs);
@@ -68,12 +68,12 @@ export async function askAfter({ after, timeoutMs }: ToolCallbacks, call: ToolCa
   return withWarning(said.isError === true ? { ...answer, isError: true } : answer, said.feedback);
 }
 
-/** The call as callbacks read it: with the arguments as an object, if their text is one, or quotes one. Pure. */
+/** Call in the form for callbacks: with the arguments as an object, if their text is one or quotes one. Pure. */
 export function readable(call: ToolCall): ToolCall {
   if (typeof call.arguments !== 'string') return call;
   try {
     const value = parseExactJson(call.arguments);
-    // As the gateway reads it: models quote an object at times.
+    // Parses a quoted object, as the gateway does: models sometimes quote one.
     const inner: unknown = typeof value === 'string' && value.trim().startsWith('{') ? parseExactJson(value) : value;
     return isObject(inner) ? { ...call, arguments: inner } : call;
   } catch {

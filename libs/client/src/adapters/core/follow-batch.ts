@@ -12,15 +12,15 @@ export interface FollowingClient {
 }
 
 /**
- * The steps of the calls of one batch. Later groups of a batch are submitted while it runs: the events of its session name
- * their calls, and one look at the batch the calls that were submitted before these events were live.
+ * Steps of the calls of one batch. Later groups of a batch are submitted while it runs: the events of its session contain their
+ * ids, and one read of the batch the ids of calls submitted before these events were live.
  */
 export class BatchFollower {
   private readonly over = new AbortController();
   private readonly followed = new Map<number, Promise<void>>();
   private readonly watching: Promise<void>;
 
-  /** `ids`: of the calls by the model, in their order. A call of a later group without one may have no steps. */
+  /** `ids`: the model's ids of the calls, in their order. A call of a later group without one may have no steps. */
   constructor(
     private readonly client: FollowingClient,
     private readonly batch: Batch,
@@ -31,7 +31,7 @@ export class BatchFollower {
     this.watching = this.watch();
   }
 
-  /** Waits for the last steps of calls that have ended, `patienceMs` at most. Rejects with what `onStep` throws. */
+  /** Waits for the last steps of ended calls, at most `patienceMs`. Rejects with errors of `onStep`. */
   async end(patienceMs: number): Promise<void> {
     const patience = setTimeout(() => this.over.abort(), patienceMs);
     try {
@@ -61,7 +61,7 @@ export class BatchFollower {
         if (index !== -1) this.follow(index, item.event.subject);
       }
     } catch {
-      // A stream that fails costs steps of later groups, not the answers.
+      // Ignores a failed stream: it costs steps of later groups, not the answers.
     }
   }
 
@@ -80,7 +80,7 @@ export class BatchFollower {
 
   private follow(index: number, callId: string): void {
     const steps = this.steps(index, callId);
-    // Thrown by `end`.
+    // `end` throws the error.
     steps.catch(() => undefined);
     this.followed.set(index, steps);
   }

@@ -12,7 +12,7 @@ const ENDED = { id: ID, status: 'ended', outcome: 'completed', result: { content
 const CALL = { name: 'shell', arguments: { command: 'make' }, id: 'call_1' };
 const AWAY = new ToolyardError('unreachable', 'No answer');
 
-/** A gateway that answers each request with the next of a list; errors are thrown. */
+/** Gateway that answers each request with the next of a list; errors are thrown. */
 function gateway(script: { submit: unknown[]; get?: unknown[]; events?: unknown[] }) {
   const requests: unknown[] = [];
   const next = (list: unknown[] = []) => {
@@ -39,7 +39,7 @@ function gateway(script: { submit: unknown[]; get?: unknown[]; events?: unknown[
   return { client: { calls } as unknown as Pick<ToolyardClient, 'calls'>, requests };
 }
 
-/** Never resolves, as a request that waits; rejects on abort. */
+/** Pending request, which rejects on abort. */
 function aborted(signal?: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const onAbort = () => reject(new ToolyardError('aborted', 'aborted'));

@@ -10,22 +10,23 @@ import { throughOutage } from './through-outage.js';
 import { answerOf, refusalOf, withWarning, type ToolAnswer, type ToolProgress } from './tool-answer.js';
 
 type CallsClient = { readonly calls: Pick<CallsApi, 'submit' | 'get' | 'cancel' | 'stream'> };
-/** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
+/** Longest wait of one request at the gateway: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
-/** How long the last steps may come later than the answer. */
+/** Time for the last steps after the answer. */
 const LAST_STEPS_MS = 1_000;
 
 /**
  * Runs a tool call and waits for its end, also for a person's approval.
  *
  * 1. repairs the arguments
- * 2. asks the callback `before`
+ * 2. calls the callback `before`
  * 3. submits; the gateway answers a repetition with the first call
  * 4. waits for the end, through restarts of gateways
- * 5. on abort: cancels the call, unless the session says otherwise
+ * 5. on abort: cancels the call, unless the session disables it
  *
- * A refused call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on abort
+ * A rejected call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on
+ * abort
  */
 export async function runToolCall(client: CallsClient, session: AgentSession, call: ToolCall, signal?: AbortSignal): Promise<ToolAnswer> {
   for await (const step of steps(client, session, call, { signal, follow: session.callbacks?.update !== undefined }))
@@ -33,7 +34,7 @@ export async function runToolCall(client: CallsClient, session: AgentSession, ca
   throw new ToolyardError('protocol', `The call of ${call.name} has no answer`);
 }
 
-/** As `runToolCall`, with the steps before the end. A stream that fails or hangs costs the steps, not the answer. */
+/** Like `runToolCall`, with the steps before the end. A stream that fails or hangs costs the steps, not the answer. */
 export async function* followToolCall(
   client: CallsClient,
   session: AgentSession,
@@ -75,7 +76,7 @@ async function* submittedSteps(
   let patience: ReturnType<typeof setTimeout> | undefined;
   try {
     const answer = waitForEnd(client, session, begun, signal);
-    // The answer does not depend on the stream: that ends with the call, or soon after it. Failures are thrown below.
+    // The answer does not depend on the stream, which ends with the call or soon after it. Failures are thrown below.
     void answer.then(
       () => (patience = setTimeout(() => over.abort(), LAST_STEPS_MS)),
       () => over.abort(),
@@ -90,7 +91,7 @@ async function* submittedSteps(
   }
 }
 
-/** Not aborted by the signal: a call that may exist must be known by its id to be cancelled. */
+/** Submits the call. Ignores the signal: the id of a call that may exist is needed to cancel it. */
 async function submit(
   client: CallsClient,
   session: AgentSession,
@@ -108,7 +109,7 @@ async function submit(
     ...(labels === undefined ? {} : { labels: { ...labels } }),
     toolCallId: call.id,
   };
-  // Without an id of the model the key of the client makes the request repeatable; it is made once for all repetitions.
+  // Without the model's id, a key of the client makes the request repeatable; one key for all repetitions.
   const idempotencyKey = call.id === undefined ? newIdempotencyKey() : undefined;
   try {
     return await throughOutage(() => client.calls.submit(submission, { idempotencyKey }), { signal, outageMs });
@@ -131,7 +132,7 @@ async function waitForEnd(
   return answerOf(call, call.id);
 }
 
-/** The error to throw. Cancels the call if the signal was aborted; a cancel that fails is thrown, since the call may still run. */
+/** Error to throw. Cancels the call if the signal was aborted; a failed cancel is thrown, since the call may still run. */
 async function afterAbort(
   client: CallsClient,
   { cancelOnAbort = true }: AgentSession,

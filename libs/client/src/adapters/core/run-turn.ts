@@ -8,33 +8,33 @@ import { throughOutage } from './through-outage.js';
 import { readCall, type ReadCall, type ToolCall } from './tool-call.js';
 import { answerOf, withWarning, type ToolAnswer } from './tool-answer.js';
 
-/** For the calls of one answer of a model. */
+/** Options for the calls of one answer of a model. */
 export interface TurnOptions extends AgentSession {
-  /** In which order the calls run. Not said: that of the session, else `tiered`. */
+  /** Order of the calls. Default: the session's, else `tiered`. */
   readonly strategy?: BatchSubmission['strategy'];
   readonly signal?: AbortSignal;
 }
 
-/** `calls` and `watch` are used where `callbacks` have `update`. */
+/** `calls` and `watch` are needed if `callbacks` have `update`. */
 export type TurnClient = FollowingClient & { readonly batches: Pick<BatchesApi, 'submit' | 'get' | 'cancel'> };
 
-/** What came of the calls of one answer. */
+/** Results of the calls of one answer. */
 export interface Turn {
-  /** In the order of the calls. */
+  /** Answers in the order of the calls. */
   readonly answers: readonly ToolAnswer[];
-  /** What a person said meanwhile (`toolyard steer`), once: for the next request to the model. */
+  /** Messages of people meanwhile (`toolyard steer`), once: for the next request to the model. */
   readonly steering: readonly string[];
 }
 
 const POLL_MS = 30_000;
 const CANCEL_MS = 10_000;
-/** How long the last steps may come later than the answers. */
+/** Time for the last steps after the answers. */
 const LAST_STEPS_MS = 1_000;
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Runs all tool calls of one answer of a model as a batch, without those that the callback `before` refuses. The same turn of a
- * session, executed again, gets the same batch.
+ * Runs all tool calls of one answer of a model as a batch, except those that the callback `before` rejects. A repeated turn of
+ * a session gets the same batch.
  */
 export async function runTurn(client: TurnClient, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
   const { callbacks = {} } = options;
@@ -91,7 +91,7 @@ async function runBatch(client: TurnClient, options: TurnOptions, calls: readonl
   };
 }
 
-/** Undefined where no callback follows steps. What `update` keeps from an agent SDK is nothing here: a turn gives answers only. */
+/** Undefined without a callback for steps. Ignores the result of `update`: a turn gives answers only. */
 function followerOf(client: TurnClient, { callbacks }: TurnOptions, batch: Batch, calls: readonly ReadCall[]): BatchFollower | undefined {
   const update = callbacks?.update;
   if (update === undefined) return undefined;
@@ -103,7 +103,10 @@ function followerOf(client: TurnClient, { callbacks }: TurnOptions, batch: Batch
   );
 }
 
-/** Ids that cannot be in a header have no key of the turn: then the calls, not the batch, are those of the first execution. */
+/**
+ * Idempotency key of the turn. An id that is invalid in a header gives no such key: a repetition then finds the calls of the
+ * first execution, not the batch.
+ */
 function keyOf(id: string | undefined): string {
   return id !== undefined && VISIBLE_ASCII.test(id) ? `turn:${id}` : newIdempotencyKey();
 }

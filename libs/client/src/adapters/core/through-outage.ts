@@ -3,7 +3,7 @@ import { sleep } from '../../http/deadline.js';
 import { ToolyardError } from '../../toolyard-error.js';
 
 const OUTAGE_MS = 10 * 60_000;
-/** Codes that say that no gateway can answer now. */
+/** Codes of outages, in which no gateway can respond. */
 const OUTAGES: ReadonlySet<string> = new Set<ToolyardError['code']>(['unreachable', 'unavailable', 'overloaded']);
 
 interface Patience {
@@ -12,9 +12,9 @@ interface Patience {
 }
 
 /**
- * Repeats a request that is safe to repeat while no gateway answers, beyond the retries of the client: a person may take hours to
- * approve a call, and gateways may restart meanwhile. Where nothing has ever answered, only as long as `outageMs` says: the address
- * may be wrong.
+ * Repeats an idempotent request while no gateway responds, beyond the retries of the client: a person may take hours to approve
+ * a call, and gateways may restart meanwhile. If nothing has ever responded, only for an explicit `outageMs`: the address may
+ * be wrong.
  */
 export async function throughOutage<T>(request: () => Promise<T>, { signal, outageMs }: Patience): Promise<T> {
   const until = Date.now() + (outageMs ?? OUTAGE_MS);

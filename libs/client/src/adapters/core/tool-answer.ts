@@ -1,35 +1,35 @@
 import type { Call, CallOutcome, Content } from '#contracts';
 import type { ToolyardError } from '../../toolyard-error.js';
 
-/** What a model reads of a call, and what a program may want to know of it. JSON, so that agents can store it. */
+/** Answer of a call for a model, with facts for programs. JSON, so that agents can store it. */
 export type ToolAnswer = {
   readonly status: 'ended';
   /** The content as one text. */
   readonly text: string;
   readonly content: readonly Content[];
-  /** Whether the model should read it as an error. */
+  /** True if the model should read it as an error. */
   readonly isError: boolean;
-  /** Absent for a submission that was refused before it became a call. */
+  /** Absent for a submission rejected before it became a call. */
   readonly callId?: string;
-  /** Absent for a refused submission. */
+  /** Absent for a rejected submission. */
   readonly outcome?: CallOutcome;
 };
 
-/** The answer of a call as it enters a conversation. */
+/** Answer of a call as it enters a conversation. */
 export type ToolResultMessage = ToolAnswer & {
-  /** The model's id of the call. */
+  /** Id of the call by the model. */
   readonly toolCallId: string;
-  /** As the model wrote it. */
+  /** Tool name by the model. */
   readonly toolName: string;
-  /** When the message was made, in milliseconds since the epoch. */
+  /** Creation of the message, in milliseconds since the epoch. */
   readonly timestamp: number;
 };
 
-/** Where a call is before its end. */
+/** State of a call before its end. */
 export type ToolProgress = {
   readonly status: 'waiting_approval' | 'queued' | 'running';
   readonly callId: string;
-  /** Why a person is asked, or what the tool has printed so far (its end, where that is long). */
+  /** Reason of the approval request, or the tool's output so far (its end, if long). */
   readonly text: string;
 };
 
@@ -50,14 +50,14 @@ export function answerOf({ result, error, outcome }: Ended, callId: string | und
   };
 }
 
-/** The answer of a call that the model named so. */
+/** Message for the answer of a call with the model's id and name. */
 export function resultMessage(answer: ToolAnswer, { id, name }: { readonly id: string; readonly name: string }): ToolResultMessage {
   return { ...answer, toolCallId: id, toolName: name, timestamp: Date.now() };
 }
 
-/** The answer for a refused submission. Undefined for errors that are not about the call, such as a wrong key. */
+/** Answer for a rejected submission. Undefined for errors that are not about the call, such as a wrong key. */
 export function refusalOf({ code, result, callId }: ToolyardError): ToolAnswer | undefined {
-  // A gateway gives every refused submission a result. No model can mend a wrong key.
+  // A gateway gives every rejected submission a result. No model can correct a wrong key.
   if (result === undefined || code === 'unauthenticated') return undefined;
   return { ...answerOf({ result }, callId), isError: true };
 }
@@ -69,7 +69,7 @@ export function withWarning(answer: ToolAnswer, warning: string | undefined): To
   return { ...answer, content, text: textOf(content) };
 }
 
-/** Content as one text, for models and APIs that take nothing else. */
+/** Content as one text, for models and APIs that accept only text. */
 export function textOf(content: readonly Content[]): string {
   return content.map(partText).join('\n');
 }

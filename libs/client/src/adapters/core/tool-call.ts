@@ -4,28 +4,28 @@ import { repairJson } from '../../loop/repair-json.js';
 /** A tool call of a model. */
 export interface ToolCall {
   readonly name: string;
-  /** An object, or the JSON text that the model wrote. */
+  /** Arguments as an object, or as the model's JSON text. */
   readonly arguments: unknown;
-  /** The model's id of the call. Without one each execution is a call of its own. */
+  /** Id of the call by the model. Without one each execution is a separate call. */
   readonly id: string | undefined;
 }
 
-/** A tool call with the arguments that a submission takes. */
+/** Tool call with arguments in the form of a submission. */
 export interface SubmittableCall extends ToolCall {
   readonly arguments: Record<string, JsonValue> | string;
 }
 
-/** What is submitted of a model's tool call, and what to tell the model of it. */
+/** Submittable form of a model's tool call, with a warning for the model. */
 export interface ReadCall {
   readonly call: SubmittableCall;
-  /** The text was no valid JSON and was repaired. */
+  /** Present if the text was invalid JSON and was repaired. */
   readonly warning?: string;
 }
 
 /**
- * The call with arguments as a submission takes them. An object stays one: stores of agents may change the order of its names, and a repetition
- * must be equal to the first submission. A text is repaired where it has one meaning. All else is left to the gateway, whose
- * error text tells the model what is wrong.
+ * Converts arguments into the form of a submission. An object stays one: stores of agents may change the order of its names,
+ * and a repetition must equal the first submission. A text is repaired if it has one meaning. The gateway handles all else: its
+ * error text explains the fault to the model.
  */
 export function readCall(call: ToolCall): ReadCall {
   const value = call.arguments;
