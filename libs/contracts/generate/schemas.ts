@@ -17,7 +17,10 @@ import {
   ToolDescriptor,
 } from '#contracts';
 
-/** What other languages validate against: one JSON Schema (2020-12) a file. What Toolyard reads is strict; what it writes may grow. */
+/**
+ * Published schemas for validation in other languages: one JSON Schema (2020-12) per file. Schemas of inputs are strict; those
+ * of outputs may grow.
+ */
 const PUBLISHED = {
   call: { schema: Call, io: 'output' },
   'call-event': { schema: CallEvent, io: 'output' },
@@ -36,7 +39,7 @@ const PUBLISHED = {
   tool: { schema: ToolDescriptor, io: 'output' },
 } as const;
 
-/** File name → text of every published schema. */
+/** Text of every published schema by file name. */
 export function publishedSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(PUBLISHED).map(([name, { schema, io }]) => {
@@ -50,7 +53,7 @@ export function publishedSchemas(): ReadonlyMap<string, string> {
   );
 }
 
-/** Readers must ignore fields they do not know, so no schema of an output may forbid them. */
+/** Opens schemas of outputs: readers must ignore unknown fields, so none may forbid them. */
 function openForReaders(schema: { additionalProperties?: unknown }, io: 'input' | 'output'): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
 }

@@ -51,7 +51,7 @@ describe('the routes', () => {
       // A WebSocket sends its key in the upgrade or in the first frame.
       'openStream',
       'ready',
-      // Ends the login of a cookie, or none.
+      // `signOut` ends the login of a cookie, or none.
       'signOut',
       'startLogin',
     ]);

@@ -7,7 +7,7 @@ import { Result } from '../values/result.js';
 import { SubmitCallBody } from './calls.api.js';
 import { SUBMIT_BATCH_EXAMPLES, BATCH_EXAMPLES, STEER_EXAMPLES } from '../values/examples.js';
 
-/** A batch lives in a partition, as calls do, and its id has the same form. */
+/** Id of a batch. A batch lives in a partition, like a call, and its id has the same form. */
 export const BatchId = CallId;
 
 export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: true, userId: true }).meta({
@@ -16,7 +16,7 @@ export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: tru
 });
 export type BatchCallBody = z.output<typeof BatchCallBody>;
 
-/** `POST /v1/batches`: the calls of one turn of a model, in the order the model made them. */
+/** Body of `POST /v1/batches`: the calls of one model turn, in the model's order. */
 export const SubmitBatchBody = z
   .strictObject({
     strategy: BatchStrategy.optional().describe(
@@ -91,7 +91,7 @@ export const Batch = z
   .meta({ id: 'Batch', description: 'The calls of one turn of a model, and what came of them.', examples: BATCH_EXAMPLES });
 export type Batch = z.output<typeof Batch>;
 
-/** `POST /v1/sessions/:id/steer`. */
+/** Body of `POST /v1/sessions/:id/steer`. */
 export const SteerBody = z
   .strictObject({
     message: z
@@ -116,7 +116,7 @@ export const SessionMessage = SteeringMessage.extend({
 }).meta({ id: 'SessionMessage', description: 'What a person said to a session, and whether its agent has it.' });
 export type SessionMessage = z.output<typeof SessionMessage>;
 
-/** `GET /v1/sessions/:id/steering`. */
+/** Response of `GET /v1/sessions/:id/steering`. */
 export const SessionMessages = z
   .object({ messages: z.array(SessionMessage).describe('The last 100 of 7 days, oldest first.') })
   .meta({ id: 'SessionMessages', description: 'What people said to a session.' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SETTING_TYPES } from '../sources/source.js';
 
-/** Bytes of one uploaded bundle. */
+/** Most bytes of one uploaded bundle. */
 export const BUNDLE_UPLOAD_BYTES = 33_554_432;
 
 export const BundleSetting = z

@@ -8,17 +8,17 @@ import { LIMITS } from '../values/limits.js';
 import { CancelBody } from './calls.api.js';
 import { BULK_CANCEL_EXAMPLES, BULK_REPLAY_EXAMPLES } from '../values/examples.js';
 
-/** A number in a query, where every value is a text: what is none is not called NaN. */
+/** Number in a query, where every value is a string. Its error does not mention NaN. */
 export const QueryNumber = z.coerce.number<number>({
   error: ({ code, expected }) => (code === 'invalid_type' && expected === 'number' ? 'expected a number' : undefined),
 });
 
-/** Bounds of what a query may ask for. */
+/** Bounds of queries. */
 export const QUERY_LIMITS = { anyOf: 50, searchChars: 256, cursorChars: 4096, bulk: 500 } as const;
 
 /**
- * One value or several, of which any may fit: `a,b` (as a query parameter too) or `["a", "b"]`. The input is typed as text,
- * since a text with commas is one; documents show the values.
+ * One value or several alternatives: `a,b` (also as a query parameter) or `["a", "b"]`. The input is typed as text, since a
+ * text with commas is one; documents show the values.
  */
 export function anyOf<T extends string>(item: z.ZodType<T, string>, example: string): z.ZodType<T[], string | readonly string[]> {
   const list = z.array(item).min(1).max(QUERY_LIMITS.anyOf);
@@ -36,7 +36,7 @@ function partsOf(given: unknown): unknown {
   return parts.length === 1 ? parts[0] : parts;
 }
 
-/** The message for a value of a wrong type; else that of the first invalid value of a list. */
+/** Error for a value of a wrong type, else for the first invalid value of a list. */
 function typeMessage(faults: readonly z.core.$ZodIssue[] = []): string {
   const [first] = faults;
   if (first === undefined || (first.code === 'invalid_type' && first.path.length === 0))
@@ -88,7 +88,7 @@ export const CallFilter = z
   })
   .meta({ id: 'CallFilter', description: 'Which calls: every field that is given must fit.' });
 export type CallFilter = z.output<typeof CallFilter>;
-/** As a caller may write it: one value, a text with commas, or a list. */
+/** Filter as input: one value, a text with commas, or a list. */
 export type CallFilterInput = z.input<typeof CallFilter>;
 
 export const CallSort = z.enum(['newest', 'risk']).meta({
@@ -98,7 +98,7 @@ export const CallSort = z.enum(['newest', 'risk']).meta({
 });
 export type CallSort = z.output<typeof CallSort>;
 
-/** `GET /v1/calls`. */
+/** Query of `GET /v1/calls`. */
 export const ListCallsQuery = CallFilter.extend({
   sort: CallSort.optional().describe('The order; `newest` where it is absent. A `cursor` is of one order.'),
   cursor: Cursor.optional().describe('`nextCursor` of the page before. Absent for the first page.'),
@@ -173,7 +173,7 @@ export const ApprovalSort = z.enum(['newest', 'risk']).meta({
 });
 export type ApprovalSort = z.output<typeof ApprovalSort>;
 
-/** `GET /v1/approvals`: whole calls, with the question that waits. */
+/** Query of `GET /v1/approvals`, which returns whole calls with their pending request. */
 export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true, risk: true }).extend({
   sort: ApprovalSort.optional().describe('The order; `newest` where it is absent. A `cursor` is of one order.'),
 });
@@ -201,7 +201,7 @@ export const CallCount = z
   .meta({ id: 'CallCount', description: 'How many calls fit a filter.' });
 export type CallCount = z.output<typeof CallCount>;
 
-/** The fields of a filter for which `GET /v1/calls:facets` lists values. */
+/** Fields of a filter whose values `GET /v1/calls:facets` lists. */
 export const FACET_FIELDS = [
   'status',
   'outcome',
@@ -213,7 +213,7 @@ export const FACET_FIELDS = [
 ] as const satisfies readonly (keyof CallFilter)[];
 export type FacetField = (typeof FACET_FIELDS)[number];
 
-/** The most values of a field, and the most calls that are looked at for one. */
+/** Most values of a field, and most calls counted for one. */
 export const FACETS = { values: 20, counted: 20_000 } as const;
 
 export const FacetValue = z
@@ -226,7 +226,7 @@ export type FacetValue = z.output<typeof FacetValue>;
 
 const facet = (field: string) => z.array(FacetValue).describe(`Values of ${field}, most calls first; at most ${FACETS.values}.`);
 
-/** `GET /v1/calls:facets`: what a list may be narrowed to. */
+/** Response of `GET /v1/calls:facets`: values that can narrow a list. */
 export const CallFacets = z
   .object({
     status: facet('`status`'),
@@ -244,7 +244,7 @@ export const CallFacets = z
   .meta({ id: 'CallFacets', description: 'How many calls have which values. Each field is counted as if the filter did not name it.' });
 export type CallFacets = z.output<typeof CallFacets>;
 
-/** What all bulk requests have. */
+/** Fields of all bulk requests. */
 export const bulkFields = {
   filter: CallFilter.refine(
     (filter) => Object.keys(filter).length > 0,
@@ -261,7 +261,7 @@ export const bulkFields = {
   cursor: Cursor.optional().describe('`cursor` of the answer before. Absent in the first request.'),
 };
 
-/** `POST /v1/calls:cancel`: of the calls that fit, those that have not ended. */
+/** Body of `POST /v1/calls:cancel`, for matching calls that have not ended. */
 export const BulkCancelBody = z.strictObject({ ...bulkFields, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }).meta({
   id: 'BulkCancel',
   description: 'Which calls to cancel; of those that fit, the ones that have not ended.',
@@ -269,7 +269,7 @@ export const BulkCancelBody = z.strictObject({ ...bulkFields, reason: CancelBody
 });
 export type BulkCancelBody = z.output<typeof BulkCancelBody>;
 
-/** `POST /v1/calls:replay`: of the calls that fit, those that have ended. */
+/** Body of `POST /v1/calls:replay`, for matching calls that have ended. */
 export const BulkReplayBody = z.strictObject(bulkFields).meta({
   id: 'BulkReplay',
   description: 'Which calls to run again; of those that fit, the ones that have ended.',

@@ -18,7 +18,7 @@ const ended = {
   headers: ['Location', 'Preference-Applied'],
 } as const satisfies RouteResponse;
 
-/** Routes that make calls. */
+/** Routes that create calls. */
 export const SUBMIT_ROUTES = {
   submitCall: {
     method: 'post',

@@ -8,7 +8,7 @@ import { Dialect } from '../values/dialect.js';
 import { RetryPolicy } from '../tools/tool.js';
 import { SUBMIT_CALL_EXAMPLES, CANCEL_CALL_EXAMPLES, DECISION_EXAMPLES, INPUT_EXAMPLES, REPLAY_EXAMPLES } from '../values/examples.js';
 
-/** `POST /v1/calls`. `arguments` is an object, or the same as a JSON string (as models stream it). */
+/** Body of `POST /v1/calls`. `arguments` is an object, or its JSON string (as models stream it). */
 export const SubmitCallBody = z
   .strictObject({
     tool: z.string().min(1).max(256).describe('Name or alias of the tool, as `GET /v1/tools` lists it.'),
@@ -124,7 +124,7 @@ export const DecisionBody = z
   .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });
 export type DecisionBody = z.output<typeof DecisionBody>;
 
-/** `POST /v1/calls/:id/input`: the value that a tool has asked for, or that there is none. */
+/** Body of `POST /v1/calls/:id/input`: the requested value, or that it is declined. */
 export const InputBody = z
   .strictObject({
     value: Json.optional().describe(
@@ -144,7 +144,7 @@ export const InputBody = z
   .meta({ id: 'GiveInput', description: 'The answer to the question of a tool.', examples: INPUT_EXAMPLES });
 export type InputBody = z.output<typeof InputBody>;
 
-/** `POST /v1/calls/:id/replay`: run again, with the same arguments unless new ones are given. */
+/** Body of `POST /v1/calls/:id/replay`: the same arguments unless new ones are given. */
 export const ReplayBody = z
   .strictObject({
     arguments: z

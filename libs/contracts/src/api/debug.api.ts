@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** `GET /v1/calls/:id/debug` */
+/** Response of `GET /v1/calls/:id/debug`. */
 export const CallDebugLog = z
   .object({
     callId: z.string().describe('The call.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a Redis says of itself, as far as Toolyard's promises rest on it. What it keeps to itself (CONFIG may be forbidden) is absent. */
+/** Settings of a Redis server on which Toolyard's guarantees rest. Absent if the server does not reveal them (CONFIG may be forbidden). */
 export const RedisServerInfo = z
   .object({
     server: z.enum(['redis', 'valkey']).describe('Which of the two it is.'),
@@ -20,7 +20,7 @@ export const RedisServerInfo = z
   .meta({ id: 'RedisFacts', description: 'What a Redis says of itself, as far as the promises of Toolyard rest on it.' });
 export type RedisServerInfo = z.output<typeof RedisServerInfo>;
 
-/** A gateway or worker that runs, as it is stored in Redis. `protocol` and `oldestCompatible` keep their names in all releases. */
+/** Running gateway or worker, as stored in Redis. `protocol` and `oldestCompatible` keep their names in all releases. */
 export const RunningProcess = z
   .object({
     kind: z.enum(['gateway', 'worker', 'projector']).describe('Which of them it is.'),
@@ -32,7 +32,7 @@ export const RunningProcess = z
   .meta({ id: 'RunningProcess', description: 'A gateway or worker that runs.' });
 export type RunningProcess = z.output<typeof RunningProcess>;
 
-/** `GET /v1/diagnostics`: what an operator compares when something is odd. Times are those of the moment of the answer. */
+/** Response of `GET /v1/diagnostics`: facts that an operator compares on unexpected behaviour. Times are those of the response. */
 export const Diagnostics = z
   .object({
     version: z.string().describe('Version of Toolyard.'),

@@ -10,13 +10,13 @@ const reason = z
   .optional()
   .describe('Why, for the record of erasures: at most 1,024 characters. Not content of the call.');
 
-/** `POST /v1/calls/:id/erase` */
+/** Body of `POST /v1/calls/:id/erase`. */
 export const EraseBody = z
   .strictObject({ reason })
   .meta({ id: 'EraseCall', description: 'Why a call is erased.', examples: ERASE_CALL_EXAMPLES });
 export type EraseBody = z.output<typeof EraseBody>;
 
-/** `POST /v1/calls:erase`: of the calls that fit, those that have ended. */
+/** Body of `POST /v1/calls:erase`, for matching calls that have ended. */
 export const BulkEraseBody = z.strictObject({ ...bulkFields, reason }).meta({
   id: 'BulkErase',
   description: 'Which calls to erase; of those that fit, the ones that have ended.',

@@ -5,7 +5,7 @@ import { anyOf, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 import { CallEvent, EventType, LogEvent } from '../events/envelope.js';
 import { EventFilter, Gap } from '../events/event-filter.js';
 
-/** `GET /v1/calls/:id/events`. */
+/** Query of `GET /v1/calls/:id/events`. */
 export const ListEventsQuery = z.strictObject({
   cursor: z
     .string()
@@ -26,7 +26,7 @@ export const CallEventPage = z
   })
   .meta({ id: 'CallEventPage', description: 'A page of the events of a call, oldest first.' });
 
-/** `GET /v1/events`: the filter of a `subscribe` frame as a query. */
+/** Query of `GET /v1/events`: the filter of a `subscribe` frame. */
 export const StreamEventsQuery = EventFilter.extend({
   types: anyOf(EventType, 'call.start,call.end')
     .optional()
@@ -42,6 +42,6 @@ export const Resync = z
   .meta({ id: 'Resync', description: 'Events after the cursor cannot be had.' });
 export type Resync = z.output<typeof Resync>;
 
-/** The data of one server-sent message of a call, and of everything. */
+/** Data of one server-sent message: of a call, and of all events. */
 export const CallStreamItem = z.union([CallEvent, Gap, Resync]);
 export const StreamItem = z.union([LogEvent, Gap, Resync]);

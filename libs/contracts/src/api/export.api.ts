@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { CallFilter } from './call-list.api.js';
 import { KEY, type Route } from './route.api.js';
 
-/** What a tool of analysis reads, and the media type of each. */
+/** Formats for analysis tools, with the media type of each. */
 export const EXPORT_TYPES = { jsonl: 'application/x-ndjson', parquet: 'application/vnd.apache.parquet' } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
 
 const FORMATS = ['jsonl', 'parquet'] as const satisfies readonly ExportFormat[];
 
-/** `GET /v1/calls:export`. */
+/** Query of `GET /v1/calls:export`. */
 export const ExportQuery = CallFilter.extend({
   format: z
     .enum(FORMATS, { error: 'expected jsonl or parquet; OCSF and CEF are not implemented' })

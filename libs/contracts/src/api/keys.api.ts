@@ -10,7 +10,7 @@ export const KEY_LIMITS = { perTenant: 500, keptMs: 30 * DAY_MS, overlapMs: 30 *
 
 const KeyName = z.string().min(1).max(128);
 
-/** `POST /v1/keys`. */
+/** Body of `POST /v1/keys`. */
 export const CreateKeyBody = z
   .strictObject({
     ...KEY_RIGHTS,
@@ -24,7 +24,7 @@ export const CreateKeyBody = z
   });
 export type CreateKeyBody = z.output<typeof CreateKeyBody>;
 
-/** `POST /v1/keys/:id/rotate`. */
+/** Body of `POST /v1/keys/:id/rotate`. */
 export const RotateKeyBody = z
   .strictObject({
     overlapMs: z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Person, Principal } from '../values/principal.js';
 import { BODY, KEY, type Route } from './route.api.js';
 
-/** What a page of the gateway sends with each request that changes something: pages of other sites cannot. */
+/** Header of each changing request from a page of the gateway, which pages of other sites cannot set. */
 export const LOGIN_HEADER = 'x-toolyard-request';
 
 export const LOGIN_LIMITS = { returnToChars: 512, perPerson: 20, roles: 200 } as const;
@@ -111,7 +111,7 @@ export const LoginsEnded = z
 export type LoginsEnded = z.output<typeof LoginsEnded>;
 
 const html = (description: string) => ({ description, mediaType: 'text/html', schema: z.string() });
-/** What a browser, which asks for `text/html`, gets instead of a problem. */
+/** Pages for browsers, which request `text/html`, in place of a problem. */
 const PAGES = {
   401: html('A page that says what did not fit.'),
   403: html('A page that says who the person is and which roles would do.'),

@@ -5,8 +5,8 @@ import { IdempotencyKey } from './calls.api.js';
 import { KEY, type Route } from './route.api.js';
 
 /**
- * What a `tools/call` of the Model Context Protocol may say in `_meta` besides what the protocol defines. The fields mean
- * the same as those of a submission over HTTP. `traceparent` and `progressToken` are the protocol's own.
+ * Additional fields in `_meta` of a `tools/call` of the Model Context Protocol. They have the same meaning as those of a
+ * submission over HTTP. `traceparent` and `progressToken` are the protocol's own.
  */
 export const McpCallMeta = z.object({
   'io.toolyard/idempotencyKey': IdempotencyKey.optional().describe('As the header `Idempotency-Key`.'),
@@ -19,7 +19,7 @@ export const McpCallMeta = z.object({
 });
 export type McpCallMeta = z.output<typeof McpCallMeta>;
 
-/** In `_meta` of a result: the call behind it, and why it did not succeed. */
+/** Fields in `_meta` of a result: its call, and the reason of a failure. */
 export const MCP_RESULT_META = {
   callId: 'io.toolyard/callId',
   status: 'io.toolyard/status',
@@ -27,10 +27,10 @@ export const MCP_RESULT_META = {
   error: 'io.toolyard/error',
 } as const;
 
-/** The tool by which a client asks for the result of a call that took longer than it could wait. */
+/** Tool for requesting the result of a call that outlasted its client's wait. */
 export const CALL_RESULT_TOOL = 'call_result';
 
-/** Where the whole output of a call is read by `resources/read`. */
+/** Resource URI of a call's whole output, for `resources/read`. */
 export const MCP_OUTPUT_URI = 'toolyard://calls/{callId}/output';
 
 /** One JSON-RPC message. */
@@ -48,7 +48,7 @@ export const McpMessage = z
   })
   .meta({ id: 'McpMessage', description: 'One JSON-RPC message of the Model Context Protocol.' });
 
-/** RFC 9728: how clients find out how to authenticate. */
+/** Protected resource metadata (RFC 9728), by which clients find the authorization servers. */
 export const ProtectedResource = z
   .object({
     resource: z.string().describe('The URL of the MCP endpoint.'),

@@ -4,7 +4,7 @@ import { Json } from '../values/json.js';
 import { CallFilter } from './call-list.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 
-/** The parts of a config file that verdicts depend on; others are refused, so that no key is ever sent. */
+/** Parts of a config file that affect decisions; others are rejected, so that no key is ever sent. */
 export const POLICY_PARTS = ['policy', 'defaults', 'agents', 'tenants'] as const;
 const MOST_CALLS = 500;
 

@@ -15,7 +15,7 @@ import { Label } from '../values/names.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { FailurePage, ListSessionsQuery, PeriodQuery, SessionPage, Stats, StatsQuery, ToolStatsPage } from './stats.api.js';
 
-/** Questions over many calls and messages, most of them answered by the history; all are about the caller's tenant alone. */
+/** Queries over many calls and messages, most of them answered by the history; all are limited to the caller's tenant. */
 export const QUERY_ROUTES = {
   listCalls: {
     method: 'get',

@@ -3,7 +3,7 @@ import { Decision, Risk } from '../calls/call.js';
 import { Violation } from '../errors/problem.js';
 import { QUOTE_EXAMPLES } from '../values/examples.js';
 
-/** The answer of a dry run: what a submission would meet, without doing it. */
+/** Response of a dry run: the outcome of a submission, without submitting it. */
 export const Quote = z
   .object({
     tool: z.string().optional().describe('Canonical name of the tool. Absent for a tool that does not exist.'),

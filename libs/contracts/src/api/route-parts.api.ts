@@ -7,7 +7,7 @@ import { LIMITS } from '../values/limits.js';
 
 export const CallIdParams = z.object({ id: CallId.describe('The id of the call.') });
 
-/** `?wait=<seconds>`. */
+/** Query parameter `?wait=<seconds>`. */
 export const WaitQuery = z.object({
   wait: QueryNumber.min(0)
     .max(LIMITS.waitSeconds)
@@ -51,6 +51,6 @@ export const ResumeHeaders = z.object({
     .meta({ description: 'With `Accept: text/event-stream`: the `id` of the last message that was read. The stream goes on after it.' }),
 });
 
-/** How server-sent events look, whatever they are about. */
+/** Common description of server-sent events. */
 export const STREAM_TEXT =
   'Each message has an `id`, the cursor for `Last-Event-ID`, and as `event` the type of the event. `gap` says which updates a slow reader was spared, `resync` that events cannot be had and how the calls are instead.';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error.catalog.js';
 import type { Scope } from '../values/principal.js';
 
-/** The groups of operations, and what each is about. */
+/** Groups of operations with their descriptions. */
 export const TAGS = {
   calls: 'One tool call: submit, read, wait for its end, cancel, run again; lists of calls, and changes to many.',
   batches: 'The calls of one model turn, answered in the order of the calls.',
@@ -22,7 +22,7 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** Every header of an answer that says something about the request; what each means. */
+/** Response headers with information about the request, and their descriptions. */
 export const RESPONSE_HEADERS = {
   Location: 'Path of what was created.',
   'Preference-Applied': 'Which preferences of `Prefer` were honoured (RFC 7240), such as `wait=10`.',
@@ -39,70 +39,73 @@ export const RESPONSE_HEADERS = {
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /**
- * One HTTP route: what it takes, returns and requires. `ROUTES` has all of them, each under its `operationId`. The gateway's
+ * One HTTP route: its inputs, outputs and requirements. `ROUTES` has all of them, each under its `operationId`. The gateway's
  * controllers (`@Endpoint`), the client's methods and the OpenAPI document are derived from these definitions.
  */
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** With `{name}` for parameters. */
+  /** Path with `{name}` for parameters. */
   readonly path: string;
-  /** A POST whose repetition has no further effect, by itself or by its Idempotency-Key: clients may retry it. Other methods always are. */
+  /**
+   * True for a POST whose repetition has no further effect, by itself or by its Idempotency-Key: clients may retry it. Other
+   * methods are always idempotent.
+   */
   readonly idempotent?: true;
   readonly tag: Tag;
   readonly summary: string;
-  /** More than the summary says. */
+  /** Description beyond the summary. */
   readonly description?: string;
-  /** The scope a key needs; absent = no key at all. */
+  /** Scope that the key needs; absent = no key at all. */
   readonly scope?: Scope;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** JSON unless it says otherwise. */
+  /** Media type of the body. Default: JSON. */
   readonly bodyMediaType?: string;
-  /** The body may be left out; then it counts as `{}`. */
+  /** True for an optional body, which defaults to `{}`. */
   readonly bodyOptional?: true;
   readonly responses: Readonly<Record<string, RouteResponse>>;
-  /** What is special to the route; what may happen at any route like it is documented anyway. */
+  /** Problems specific to the route; common ones are documented automatically. */
   readonly problems: readonly ErrorCode[];
 }
 
 export interface RouteResponse {
   readonly description: string;
-  /** Absent = no body. */
+  /** Schema of the body; absent = no body. */
   readonly schema?: z.ZodType;
-  /** JSON unless it says otherwise. */
+  /** Media type of the body. Default: JSON. */
   readonly mediaType?: string;
-  /** The same as server-sent events, for those who ask for `text/event-stream`. */
+  /** Schema of server-sent events, for requests of `text/event-stream`. */
   readonly events?: z.ZodType;
-  /** Besides the rate limit of the key. */
+  /** Headers besides the rate limit of the key. */
   readonly headers?: readonly ResponseHeader[];
 }
 
-/** The query of a route as its handler gets it: parsed, with defaults. */
+/** Query of a route for its handler: parsed, with defaults. */
 export type QueryOf<R extends Route> = R extends { readonly query: infer S extends z.ZodType } ? z.output<S> : never;
-/** The body of a route as its handler gets it: parsed, with defaults. */
+/** Body of a route for its handler: parsed, with defaults. */
 export type BodyOf<R extends Route> = R extends { readonly body: infer S extends z.ZodType } ? z.output<S> : never;
-/** The parameters of a route's path. */
+/** Parameters of a route's path. */
 export type ParamsOf<R extends Route> = R extends { readonly params: infer S extends z.ZodType } ? z.input<S> : never;
-/** The query of a route as a client writes it. */
+/** Query of a route as client input. */
 export type QueryInputOf<R extends Route> = R extends { readonly query: infer S extends z.ZodType } ? z.input<S> : never;
-/** The headers of a route beside the API key. */
+/** Headers of a route besides the API key. */
 export type HeadersOf<R extends Route> = R extends { readonly headers: infer S extends z.ZodType } ? z.input<S> : never;
-/** The body of a route as a client writes it. */
+/** Body of a route as client input. */
 export type BodyInputOf<R extends Route> = R extends { readonly body: infer S extends z.ZodType } ? z.input<S> : never;
 type SchemaIn<Response> = Response extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : never;
-/** The body of a route's successful response; `never` without one. */
+/** Body of a route's successful response; `never` without one. */
 export type ResponseOf<R extends Route> = SchemaIn<R['responses'][keyof R['responses']]>;
 
-/** What may be wrong with a body, and with a key or token: `unavailable` when the keys of its issuer cannot be read. */
+/** Problems of a body, and of a key or token: `unavailable` if the keys of its issuer cannot be read. */
 export const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
 export const KEY = ['unauthenticated', 'forbidden', 'too_many_requests', 'unavailable'] as const;
-/** What may happen to any request, also without a key: a malformed one, one of another site's page, a fault of the gateway. */
+/** Problems of any request, also without a key: a malformed one, one from a page of another site, an internal error. */
 export const ANY_REQUEST = ['invalid_request', 'origin_refused', 'internal'] as const;
-/** Of a path that has other methods, so no operation can list it. */
+/** Problem of a path with other methods, which no operation can list. */
 export const WITHOUT_OPERATION = ['method_not_allowed'] as const;
-/** What a submission may be answered with. `cancelled`: with its session, while it was judged. `resource_not_found`: a call that it names. */
+/** Problems of a submission. `cancelled`: with its session, during the evaluation. `resource_not_found`: a call that it names. */
 export const SUBMISSION = [
   ...BODY,
   ...KEY,

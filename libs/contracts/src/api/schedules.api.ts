@@ -31,7 +31,7 @@ export const ScheduledCall = SubmitCallBody.omit({ dialect: true, parentCallId: 
   description: 'The call that each run submits.',
 });
 
-/** `POST /v1/schedules`. */
+/** Body of `POST /v1/schedules`. */
 export const CreateScheduleBody = z
   .strictObject({
     name: Name.optional().describe('For people.'),
@@ -61,7 +61,7 @@ export const CreateScheduleBody = z
   });
 export type CreateScheduleBody = z.output<typeof CreateScheduleBody>;
 
-/** `POST /v1/schedules:preview`. */
+/** Body of `POST /v1/schedules:preview`. */
 export const PreviewScheduleBody = CreateScheduleBody.pick({ cron: true, everyMs: true, at: true, timeZone: true }).meta({
   id: 'PreviewSchedule',
   description: 'When a schedule would be due. Exactly one of `cron`, `everyMs` and `at` is needed.',

@@ -23,14 +23,14 @@ export const PermissionMode = z.enum(['read-only', 'workspace-write', 'danger-fu
 });
 export type PermissionMode = z.output<typeof PermissionMode>;
 
-/** The permission mode that lets a tier run without a person. */
+/** Permission mode that lets a tier run without a person. */
 export const REQUIRED_MODE: Readonly<Record<ToolTier, PermissionMode>> = {
   read_only: 'read-only',
   side_effecting: 'workspace-write',
   privileged: 'danger-full-access',
 };
 
-/** How freely the tools of a session may act. `GET` and `PUT /v1/sessions/:id`. */
+/** Posture of a session's tools. `GET` and `PUT /v1/sessions/:id`. */
 export const Posture = z
   .strictObject({
     autonomy: Autonomy.describe('How far the agent may act without a person.'),
@@ -39,7 +39,7 @@ export const Posture = z
   .meta({ id: 'Posture', description: 'How freely the tools of a session may act.' });
 export type Posture = z.output<typeof Posture>;
 
-/** The default posture: work in the workspace runs, every privileged call asks a person. */
+/** Default posture: work in the workspace runs, every privileged call needs approval. */
 export const DEFAULT_POSTURE: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
 
 const OUTPUT_SCHEMA_CHARACTERS = 16_384;
@@ -71,7 +71,7 @@ export const Session = z
   });
 export type Session = z.output<typeof Session>;
 
-/** What is not given stays as it is; `null` takes a list or the strategy away. `grants` are replaced as a whole. */
+/** Body of `PUT /v1/sessions/:id`. Absent fields are unchanged; `null` removes a list or the strategy. `grants` are replaced as a whole. */
 export const PutSessionBody = z
   .strictObject({
     posture: Posture.partial().optional().describe('The parts that are given replace those of the session.'),

@@ -15,7 +15,7 @@ import {
 
 const SourceParams = z.object({ name: SourceName });
 
-/** Where tools that are not built in come from. */
+/** Routes of sources of tools that are not built in. */
 export const SOURCE_ROUTES = {
   listSources: {
     method: 'get',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SourceStatus } from '../sources/announced-source.js';
 import { SourceDefinition, SourceKind, SourceName, SourceTenant } from '../sources/source.js';
 
-/** One field of a tool that differs from what was accepted. */
+/** Field of a tool that differs from its accepted version. */
 export const ToolChange = z
   .object({
     field: z.string().describe('Such as `description`, `input` or `tier`.'),

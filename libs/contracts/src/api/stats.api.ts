@@ -6,7 +6,7 @@ import { LIMITS } from '../values/limits.js';
 import { Label } from '../values/names.js';
 import { anyOf, Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 
-/** Numbers are kept in slots of this length and for so long; `other` gathers what is beyond the top. */
+/** Length and retention of statistics slots; `other` collects everything beyond the top. */
 export const STATS = {
   slotMs: 10_000,
   coarseSlotMs: 300_000,
@@ -83,7 +83,7 @@ export const LiveCounts = z
   .meta({ id: 'LiveCounts', description: 'Calls that have not ended, by status.' });
 export type LiveCounts = z.output<typeof LiveCounts>;
 
-/** The largest groups first; `other` is the rest together. */
+/** Largest groups first; `other` is the sum of the rest. */
 const ByName = z.object({
   top: z
     .array(LiveCounts.extend({ name: z.string().describe('What the calls of the group have in common.') }))
@@ -91,7 +91,7 @@ const ByName = z.object({
   other: LiveCounts.optional().describe('All other groups together. Absent without any.'),
 });
 
-/** `GET /v1/stats`: the first picture of a live page; events move it on. */
+/** Response of `GET /v1/stats`: initial state of a live page, which events then update. */
 export const Stats = z
   .object({
     since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
@@ -122,7 +122,7 @@ export const ToolStats = z
   .meta({ id: 'ToolStats', description: 'Numbers of one tool.' });
 export type ToolStats = z.output<typeof ToolStats>;
 
-/** `GET /v1/stats/tools`, most calls first. */
+/** Response of `GET /v1/stats/tools`, most calls first. */
 export const ToolStatsPage = z
   .object({
     since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
@@ -169,7 +169,7 @@ export const FailureGroup = z
   });
 export type FailureGroup = z.output<typeof FailureGroup>;
 
-/** `GET /v1/failures`, most calls first. */
+/** Response of `GET /v1/failures`, most calls first. */
 export const FailurePage = z
   .object({
     since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
@@ -220,7 +220,7 @@ export const SessionSummary = z
   .meta({ id: 'SessionSummary', description: 'A session as lists show it.' });
 export type SessionSummary = z.output<typeof SessionSummary>;
 
-/** `GET /v1/sessions`: sessions that had calls, the latest active first. */
+/** Response of `GET /v1/sessions`: sessions with calls, the latest active first. */
 export const SessionPage = z
   .object({
     sessions: z.array(SessionSummary).describe('The latest active first.'),

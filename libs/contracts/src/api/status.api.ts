@@ -7,7 +7,7 @@ import { Pool, ToolDescriptor, WorkerPart } from '../tools/tool.js';
 export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses', 'function', 'permissions']);
 export type ToolFormat = z.output<typeof ToolFormat>;
 
-/** `GET /v1/tools`. `q` matches name, aliases, label and description. */
+/** Query of `GET /v1/tools`. `q` matches name, aliases, label and description. */
 export const ListToolsQuery = z.strictObject({
   format: ToolFormat.default('full').describe(`The shape of each tool: that of Toolyard, or of a model's API.`),
   dialect: Dialect.optional().describe('The catalog of this dialect. Not said: that of the session, else that of the key, else `core`.'),
@@ -23,7 +23,7 @@ export const ToolPage = z
   .object({ tools: z.array(ToolDescriptor).describe('The tools that the key may use.') })
   .meta({ id: 'ToolPage', description: 'The catalog of tools.' });
 
-/** The catalog in a format for models: each tool as the model's API defines it. */
+/** Catalog in a model format: each tool in the definition of the model's API. */
 export const ModelToolPage = z.object({
   tools: z.array(z.record(z.string(), Json)).describe(`The tools that the key may use, each as the model's API defines it.`),
 });
@@ -115,7 +115,7 @@ export type WorkerStatus = z.output<typeof WorkerStatus>;
 
 export const WorkerId = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -');
 
-/** How one process asks another to drain; it travels in Redis. */
+/** Drain request of one process to another, stored in Redis. */
 export const DrainRequest = z.object({ actor: z.string(), at: z.string() });
 export type DrainRequest = z.output<typeof DrainRequest>;
 

@@ -5,7 +5,7 @@ import { KEY, type Route } from './route.api.js';
 
 const Timestamp = z.iso.datetime({ offset: true });
 
-/** Rows of one answer at most. */
+/** Most rows of one response. */
 export const MOST_USAGE_ROWS = 10_000;
 
 export const UsageQuery = z

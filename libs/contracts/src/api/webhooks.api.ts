@@ -8,7 +8,7 @@ import { KEY, type Route } from './route.api.js';
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'dead'] as const;
 
-/** What a webhook receives. Header `webhook-id` is the same at each try: receivers drop what they have had. */
+/** Message to a webhook. The header `webhook-id` is the same at each try, so that receivers can drop repetitions. */
 export const WebhookMessage = z
   .object({
     type: WebhookType.describe('What happened.'),

@@ -38,7 +38,7 @@ export const WorkerPollPage = z
   .meta({ id: 'WorkerPollPage', description: 'Frames for a worker.' });
 export type WorkerPollPage = z.output<typeof WorkerPollPage>;
 
-/** Workers in any language: `toolyard-worker/1` over a WebSocket, and its long-poll twin. */
+/** Routes of workers in any language: `toolyard-worker/1` over a WebSocket, and its long-poll variant. */
 export const WORKER_ROUTES = {
   connectWorker: {
     method: 'get',

@@ -35,7 +35,7 @@ export const ArgumentChange = z
   .meta({ id: 'ArgumentChange', description: 'One argument that an approver changed.' });
 export type ArgumentChange = z.output<typeof ArgumentChange>;
 
-/** What an approver changed of the arguments. */
+/** Changes of the arguments by an approver. */
 export const ArgumentChanges = {
   argumentsDigest: z.string().describe('SHA-256 over tool, version and the edited arguments: nothing else runs.'),
   changes: z

@@ -130,10 +130,10 @@ export const Waiting = z
   .meta({ id: 'Waiting', description: 'Why a call that is not running waits, with the numbers that explain it.' });
 export type Waiting = z.output<typeof Waiting>;
 
-/** Between how a command ended and its last words, in the note of its call. */
+/** Separator between the end state of a command and its last output line, in the note of its call. */
 export const NOTE_SEPARATOR = ' · ';
 
-/** What lists and watchers read of a result without opening it. All of it is absent before the End. */
+/** Summary of a result for lists and watchers. Absent before the End. */
 export const Success = {
   ok: z.boolean().optional().describe('Whether the call succeeded: it completed, and its result is no error. Absent before the End.'),
   isError: z
@@ -199,7 +199,7 @@ export const Call = z
   .meta({ id: 'Call', description: 'One call as it is now.', examples: CALL_EXAMPLES });
 export type Call = z.output<typeof Call>;
 
-/** The fields of `Success` for a call that ended so. `isError` is absent in Ends of older versions. */
+/** Fields of `Success` for an ended call. `isError` is absent in Ends of older versions. */
 export function successOf(end: Pick<Call, 'isError' | 'note'> & { readonly outcome: CallOutcome }, resultIsError?: boolean) {
   const { outcome, note } = end;
   const isError = end.isError ?? resultIsError ?? outcome !== 'completed';

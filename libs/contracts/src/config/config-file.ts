@@ -14,7 +14,7 @@ import { SafetySettings, TenantSafetySettings, withTenantSafety } from '../safet
 import { RemoteHosts } from './remote-hosts.js';
 import { SkillRoots } from './skill-settings.js';
 
-/** One API key as the operator writes it: the key itself, or only its SHA-256. */
+/** API key in the config file: the key itself, or only its SHA-256. */
 export const ApiKeyConfig = z
   .strictObject({
     id: Label.describe('Names the key in events and logs; never the key itself.'),
@@ -42,7 +42,10 @@ export const ApiKeyConfig = z
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** What holds for the calls of one agent, on top of what holds for all agents. `tools`, `allowedTools` and `toolAliases` are those of `policy`, for short. */
+/**
+ * Settings for the calls of one agent, which override those for all agents. `tools`, `allowedTools` and `toolAliases` are short
+ * forms of those in `policy`.
+ */
 export const AgentSettings = z.strictObject({
   policy: PolicySettings.optional().describe('On top of the policy for all agents.'),
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
@@ -55,9 +58,9 @@ export const AgentSettings = z.strictObject({
 export type AgentSettings = z.output<typeof AgentSettings>;
 
 /**
- * How approvals are given. With `fourEyes` the key that submitted a call, or a call that it replays, cannot allow it, and what a key has changed of a
- * session (posture, tools, grants, also by its decisions) does not loosen its own calls: they are judged with the session
- * and without it, and the stricter of both counts.
+ * Settings of approvals. With `fourEyes` the key that submitted a call, or a call that it replays, cannot allow it, and a key's
+ * changes of a session (posture, tools, grants, also by its decisions) do not loosen its own calls: they are evaluated with and
+ * without the session, and the stricter decision counts.
  */
 export const ApprovalSettings = z.strictObject({
   fourEyes: z
@@ -68,7 +71,7 @@ export const ApprovalSettings = z.strictObject({
     ),
 });
 
-/** A field that a tenant does not set is as for all tenants. */
+/** Approval settings of a tenant. An absent field has the value for all tenants. */
 const TenantApprovals = z.strictObject({
   fourEyes: ApprovalSettings.shape.fourEyes.removeDefault().optional().describe('As `approvals.fourEyes`. Not set: as for all tenants.'),
 });
@@ -83,7 +86,7 @@ const Agents = z.record(Label, AgentSettings).default({});
 
 const HeldNames = z.array(z.string().min(1).max(512)).max(1_000).optional();
 
-/** How long what is known of the calls of a tenant is kept. Projectors read it, when their TOOLYARD_CONFIG names the file. */
+/** Retention of data about a tenant's calls. Projectors read it if their TOOLYARD_CONFIG names the file. */
 export const TenantRetention = z.strictObject({
   historyDays: z
     .union([z.int().min(1), z.literal('forever')], { error: 'expected a number of days, or "forever"' })
@@ -110,7 +113,7 @@ export const TenantRetention = z.strictObject({
 });
 export type TenantRetention = z.output<typeof TenantRetention>;
 
-/** What belongs to one tenant. */
+/** Settings of one tenant. */
 export const TenantSettings = z.strictObject({
   policy: PolicySettings.optional().describe('For the calls of its agents, on top of the policy for all tenants.'),
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
@@ -124,13 +127,13 @@ export const TenantSettings = z.strictObject({
   webhooks: Webhooks.describe('Programs that are sent the ends of its calls and its approvals.'),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
-/** What holds for all calls of one tenant. */
+/** Rules for all calls of one tenant. */
 export type TenantRules = Pick<TenantSettings, 'policy' | 'posture' | 'limits' | 'hooks' | 'approvals' | 'sessionHooks' | 'safety'>;
 
-/** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
+/** Tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
 export const DEFAULT_TENANT = 'default';
 
-/** Workers read the settings of a tenant as one set, which has the bounds of `safety`. */
+/** Checks the merged settings of a tenant, which workers read as one set with the bounds of `safety`. */
 function checkTenantSafety(safety: SafetySettings, own: TenantSafetySettings, tenant: string, context: z.RefinementCtx): void {
   const together = SafetySettings.safeParse(withTenantSafety(safety, own));
   for (const { path, message } of together.error?.issues ?? [])
@@ -141,7 +144,7 @@ function checkTenantSafety(safety: SafetySettings, own: TenantSafetySettings, te
     });
 }
 
-/** A name belongs to one source of a tenant, and to no tenant's source when all tenants share it. */
+/** Checks that each name belongs to one source of a tenant, and to no tenant's source if all tenants share it. */
 function checkSourceNames(sources: readonly SourceSettings[], context: z.RefinementCtx): void {
   for (const [index, { name, tenant }] of sources.entries()) {
     const first = sources.findIndex(
@@ -156,7 +159,7 @@ function checkSourceNames(sources: readonly SourceSettings[], context: z.Refinem
   }
 }
 
-/** The file that TOOLYARD_CONFIG names, as YAML or JSON. All of it can be changed while a gateway runs. */
+/** Fields of the file that TOOLYARD_CONFIG names, as YAML or JSON. All of them can be changed while a gateway runs. */
 const ConfigFields = z.strictObject({
   $schema: z.string().optional().describe('For editors: the JSON Schema of this file.'),
   keys: z

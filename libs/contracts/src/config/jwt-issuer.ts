@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AgentGlob, DEFAULT_SCOPES, Scope, UserGlob } from '../values/principal.js';
 import { Label } from '../values/names.js';
 
-/** Signatures with a private key. Those with a shared secret are refused: a public key could be taken for the secret. */
+/** Signatures with a private key. Excludes those with a shared secret: a public key could be used as the secret. */
 export const JWT_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -33,7 +33,7 @@ const PublicKey = z
   .looseObject({ kty: z.string().describe('Kind of key, such as `RSA`.') })
   .refine((key) => key.kty !== 'oct' && !('d' in key), 'expected a public key; this one holds a secret');
 
-/** One issuer of JWTs that are accepted as bearer tokens, as the operator writes it. */
+/** Issuer in the config file whose JWTs are accepted as bearer tokens. */
 export const JwtIssuer = z
   .strictObject({
     issuer: IssuerUrl.describe('The claim `iss` of its tokens, character for character.'),

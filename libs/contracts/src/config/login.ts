@@ -15,7 +15,7 @@ const LoginRole = z.strictObject({
   tools: KEY_RIGHTS.tools.describe('Patterns of the tools that they may use; behind `!`, of those that they may not use. Not set: all.'),
 });
 
-/** Sign-in to the dashboard with an OpenID provider, as the operator writes it. */
+/** Sign-in to the dashboard with an OpenID provider, in the config file. */
 export const LoginSettings = z.strictObject({
   name: z.string().min(1).max(60).default('single sign-on').describe('What the login page calls the provider: `Sign in with <name>`.'),
   issuer: IssuerUrl.refine(
@@ -87,13 +87,16 @@ export const LoginSettings = z.strictObject({
 });
 export type LoginSettings = z.output<typeof LoginSettings>;
 
-/** JavaScript lists names such as `1001` first, and the first role of a person names the tenant. */
+/**
+ * True if the order of the roles is kept. JavaScript lists names such as `1001` first, and the first role of a person
+ * determines the tenant.
+ */
 function keepsItsOrder(map: Readonly<Record<string, { readonly tenant: string }>>): boolean {
   const tenants = new Set(Object.values(map).map(({ tenant }) => tenant));
   return tenants.size === 1 || !Object.keys(map).some((role) => /^(0|[1-9]\d{0,9})$/.test(role));
 }
 
-/** Where people open the dashboard; undefined where neither setting says it, or no cookie would be safe there. */
+/** Origin of the dashboard; undefined if neither setting has one, or if no cookie would be safe there. */
 export function loginOrigin({ baseUrl }: Pick<LoginSettings, 'baseUrl'>, publicUrl: string | undefined): string | undefined {
   if (baseUrl !== undefined) return baseUrl;
   if (publicUrl === undefined || !isPrivateOnTheWay(publicUrl)) return undefined;

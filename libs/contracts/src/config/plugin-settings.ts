@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An npm package whose tools workers load. */
+/** npm package whose tools workers load. */
 export const PluginSettings = z
   .strictObject({
     package: z

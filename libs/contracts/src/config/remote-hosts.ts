@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SecretRef } from '../sources/source-fields.js';
 import { Label } from '../values/names.js';
 
-/** A host that is reached over ssh, where commands of some calls run. */
+/** Host that runs commands of some calls, over ssh. */
 export const RemoteHostSettings = z
   .strictObject({
     host: z
@@ -51,7 +51,7 @@ export const RemoteHostSettings = z
   .meta({ id: 'RemoteHostSettings', description: 'A host that is reached over ssh.' });
 export type RemoteHostSettings = z.output<typeof RemoteHostSettings>;
 
-/** By name. The first whose tenant, agents and sessions fit has the commands of a call. */
+/** Hosts by name. The first one with a matching tenant, agent and session runs the commands of a call. */
 export const RemoteHosts = z
   .record(Label, RemoteHostSettings)
   .superRefine((hosts, context) => {

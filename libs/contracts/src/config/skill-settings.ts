@@ -3,7 +3,7 @@ import { AgentGlob } from '../values/principal.js';
 import { Label } from '../values/names.js';
 import { ALL_TENANTS } from '../sources/source-fields.js';
 
-/** A folder whose subfolders are skills. */
+/** Folder whose subfolders are skills. */
 export const SkillRoot = z
   .strictObject({
     folder: z
@@ -20,5 +20,5 @@ export const SkillRoot = z
   .meta({ id: 'SkillRoot', description: 'Where skills are, and who has them.' });
 export type SkillRoot = z.output<typeof SkillRoot>;
 
-/** Of several skills of one name, that of the root that is listed first counts. */
+/** Folders of skills. Of several skills with one name, the first folder's counts. */
 export const SkillRoots = z.array(SkillRoot).max(50).default([]).describe('Folders with skills, which the tool `skill` loads.');

@@ -5,7 +5,7 @@ import { AgentGlob } from '../values/principal.js';
 import { Label } from '../values/names.js';
 import { WEBHOOK_TYPES, WebhookType } from '../values/webhook-type.js';
 
-/** A webhook of a tenant as the config file has it. */
+/** Webhook of a tenant in the config file. */
 export const WebhookSettings = z.strictObject({
   name: Label.describe('Names the webhook in routes and logs. A webhook of this name goes on where it was, also with another address.'),
   url: HookUrl.describe(

@@ -1,10 +1,10 @@
 import { keysOf } from '../values/keys-of.js';
 
 /**
- * Every error code of the public interface, in one place.
+ * Every error code of the public interface.
  *
  * - `CALL_ERRORS` are reasons for a call to end without success; they appear as `error.code` of a Call.
- * - `REQUEST_ERRORS` are refusals of a request that never became a call (bad JSON, wrong key, no such id).
+ * - `REQUEST_ERRORS` are rejections of a request that never became a call (malformed JSON, wrong key, unknown id).
  *
  * `status` is the HTTP status, `retryable`: the same request may succeed later without a change.
  */
@@ -17,7 +17,7 @@ export interface ErrorEntry {
 export const CALL_ERRORS = {
   not_found: { status: 404, title: 'Tool not found', retryable: false },
   invalid_arguments: { status: 422, title: 'Invalid arguments', retryable: false },
-  /** Also of a body that never became a call. */
+  /** Includes a body that never became a call. */
   payload_too_large: { status: 413, title: 'Too large', retryable: false },
   policy_denied: { status: 403, title: 'Denied by policy', retryable: false },
   approval_denied: { status: 403, title: 'Approval denied', retryable: false },
@@ -65,7 +65,7 @@ export const REQUEST_ERROR_CODES = keysOf(REQUEST_ERRORS);
 
 const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...CALL_ERRORS };
 
-/** The catalog entry of any code. */
+/** Catalog entry of any code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   return ERRORS[code];
 }

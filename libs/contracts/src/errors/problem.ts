@@ -11,7 +11,10 @@ export const Violation = z
   .meta({ id: 'Violation', description: 'One fault in a request.' });
 export type Violation = z.output<typeof Violation>;
 
-/** RFC 9457 problem details. A refused submission has a `result` that an agent can hand to its model unchanged, and a `callId` once it became a call. */
+/**
+ * Problem details by RFC 9457. A rejected submission has a `result` that an agent can pass to its model unchanged, and a
+ * `callId` once it became a call.
+ */
 export const Problem = z
   .object({
     type: z.string().describe('`urn:toolyard:problem:<code>`.'),
@@ -42,8 +45,8 @@ export const Problem = z
 export type Problem = z.output<typeof Problem>;
 
 /**
- * A refusal that the gateway sends as `application/problem+json`, a WebSocket `error` frame or an MCP error.
- * `detail` says what was expected, what came, and what to do; it never holds a secret, a path of this machine or a stack.
+ * Rejection that the gateway sends as `application/problem+json`, a WebSocket `error` frame or an MCP error. `detail` states
+ * the expectation, the received value and the remedy; it never contains a secret, a path of this machine or a stack.
  */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';

@@ -3,7 +3,7 @@ import { Json } from '../values/json.js';
 import { keysOf } from '../values/keys-of.js';
 import { EnvelopeFields } from './envelope.js';
 
-/** What people change beside calls, and what each type says. Only keys with the scope `admin` read them. */
+/** Types of administrative acts, with their descriptions. Readable only with the scope `admin`. */
 export const ADMIN_ACTS = {
   'admin.key_created': 'an API key was made',
   'admin.key_rotated': 'an API key got another text',
@@ -39,7 +39,7 @@ export const AdminType = z.enum(ADMIN_TYPES).meta({
     .join(' '),
 });
 
-/** `before` and `after` of more than this many characters are kept as digests. */
+/** Characters of `before` and `after` above which only a digest is stored. */
 export const ADMIN_DATA_CHARS = 4_096;
 
 export const AdminData = z.object({
@@ -53,7 +53,7 @@ export const AdminData = z.object({
 });
 export type AdminData = z.output<typeof AdminData>;
 
-/** An administrative act. */
+/** Administrative act. */
 export const AdminEvent = EnvelopeFields.pick({
   specversion: true,
   id: true,

@@ -40,9 +40,9 @@ export type ProgressData = z.output<typeof ProgressData>;
 export const HOOK_REASON_CHARACTERS = 300;
 
 /**
- * One step of a hook run: `started` and later `finished`, or only `cached` when a stored answer was used and nothing ran.
- * - `before` hooks run before the call exists: their events follow `call.submitted` and are written together with it.
- *   Where hooks run after a person's approval, they come before `call.approval_decided`, or before the End of a refusal.
+ * One step of a hook run: `started` and later `finished`, or only `cached` if a stored answer was used and nothing ran.
+ * - `before` hooks run before the call exists: their events follow `call.submitted` and are written together with it. If hooks
+ *   run after a person's approval, they precede `call.approval_decided`, or the End of a rejection.
  * - Hooks in the worker write their events while they run, after `call.start` and before `call.end`.
  * - `after_end` hooks have no events, since End is the last event of a call.
  * - Update hooks have at most 1,000 events in an attempt.
@@ -75,12 +75,12 @@ export const HookRunData = z
   );
 export type HookRunData = z.output<typeof HookRunData>;
 
-/** Of one `call.turn` event: it is small, whatever a model answers. */
+/** Limits of one `call.turn` event, so that it is small for any answer of a model. */
 export const TURN_LIMITS = { textBytes: 2_000, toolCalls: 32, nameCharacters: 64 } as const;
 
 /**
- * One turn of a sub-agent: a request to its model and the answer. It is written before the calls of the turn are
- * submitted, so that a run that goes on elsewhere repeats neither. The text is cut; Updates have all of it.
+ * One turn of a sub-agent: a request to its model and the answer. Written before the calls of the turn are submitted, so that a
+ * run that continues elsewhere repeats neither. The text is cut; Updates have all of it.
  */
 export const TurnData = z
   .object({

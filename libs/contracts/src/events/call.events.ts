@@ -6,7 +6,7 @@ import { StartData, UpdateData, ProgressData, HookRunData, TurnData } from './at
 import { RetryData, InputRequestedData, InputGivenData } from './suspension.events.js';
 import { CancelRequestedData, EndData } from './end.events.js';
 
-/** The data of each event of a call. */
+/** Data schemas of a call's events. */
 export const CALL_EVENT_DATA = {
   'call.submitted': SubmittedData,
   'call.approval_requested': ApprovalRequestedData,
@@ -27,7 +27,7 @@ export type CallEventType = keyof typeof CALL_EVENT_DATA;
 export const CALL_EVENT_TYPES = keysOf(CALL_EVENT_DATA);
 export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType', description: 'What happened to a call.' });
 
-/** False for events that change nothing of a call: a fold may leave them out. */
+/** False for events that do not change the state of a call: a fold may skip them. */
 export function changesCall(type: CallEventType): boolean {
   return type !== 'call.update' && type !== 'call.progress' && type !== 'call.hook' && type !== 'call.turn';
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A value that is too large for an event is stored once outside the log; the event says where and how to prove it.
- * `ref` is the name of the value among those of this call. `edited-arguments` are those that an approver gave.
+ * Reference to a value that is too large for an event and is stored once outside the log. `ref` is the name of the value among
+ * those of its call. `edited-arguments`: arguments of an approver.
  */
 export const ClaimCheck = z.object({
   ref: z.enum(['arguments', 'edited-arguments', 'result', 'output']).describe('Which value of the call this is.'),

@@ -21,7 +21,10 @@ export const Stopped = z.object({
 });
 export type Stopped = z.output<typeof Stopped>;
 
-/** `isError` is that of the result, wherever it is. Ends of older versions have neither it nor `note`, and their `updates` cover the last attempt only. */
+/**
+ * Data of an End. `isError` is the result's, wherever it is stored. Ends of older versions have neither it nor `note`, and
+ * their `updates` cover the last attempt only.
+ */
 export const EndData = z
   .object({
     outcome: CallOutcome.describe('How the call ended.'),

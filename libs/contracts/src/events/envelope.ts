@@ -37,7 +37,7 @@ export const EnvelopeFields = z.object({
     .describe('The content of the call was erased: `data` has what says who called which tool when, and how it ended. Absent otherwise.'),
 });
 
-/** Any event of a call, as agents, dashboards and auditors read it. */
+/** Event of a call, for agents, dashboards and auditors. */
 export const CallEvent = z
   .discriminatedUnion('type', [
     variant('call.submitted'),
@@ -58,11 +58,11 @@ export const CallEvent = z
 export type CallEvent = z.output<typeof CallEvent>;
 export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T }>;
 
-/** What can be asked for by name. */
+/** Event types that a filter can name. */
 export const EventType = z.enum([...CALL_EVENT_TYPES, ...NOTICE_TYPES]).meta({ id: 'EventType', description: 'What happened.' });
 export type EventType = z.output<typeof EventType>;
 
-/** The envelope of what happens beside calls. `subject` is `session/<id>`, `worker/<id>` or `source/<name>`; workers belong to no tenant. */
+/** Envelope of events beside calls. `subject` is `session/<id>`, `worker/<id>` or `source/<name>`; workers belong to no tenant. */
 export const NoticeFields = EnvelopeFields.omit({
   tool: true,
   callver: true,
@@ -96,7 +96,7 @@ export const Notice = z
   .meta({ id: 'Notice', description: 'An event of a session, a worker or a source: a CloudEvent 1.0.' });
 export type Notice = z.output<typeof Notice>;
 
-/** Anything that a stream of events brings. */
+/** Item of an event stream. */
 export const LogEvent = z
   .union([CallEvent, Notice])
   .meta({ id: 'LogEvent', description: 'An event of a call, a session, a worker or a source: a CloudEvent 1.0.' });
@@ -116,12 +116,12 @@ function variant<T extends CallEventType>(type: T) {
   });
 }
 
-/** `call.approval_requested` → `CallApprovalRequestedEvent`. */
+/** Schema name of an event type: `call.approval_requested` → `CallApprovalRequestedEvent`. */
 export function eventSchemaName(type: EventType): string {
   return `${type.replace(/(^|[._])([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase())}Event`;
 }
 
-/** The `dataschema` of an event type; the last part is the major version, raised only by a change that old readers cannot take. */
+/** Value of `dataschema` for an event type; the last part is the major version, raised only by a change that old readers cannot read. */
 export function dataSchemaOf(type: EventType | `admin.${string}`): string {
   return `urn:tool-events:${type}:1`;
 }

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { CallId, Label } from '../values/names.js';
 import { EventType } from './envelope.js';
 
-/** More than there are types, so that a filter may name each. */
+/** Most types in a filter, more than exist. */
 const MOST_TYPES = 64;
 
 /**
- * Which events a subscriber wants: all that match every given field. An empty filter means the calls of the whole
- * tenant; what happens beside calls comes only where `types` names it.
+ * Filter of a subscriber: events that match every given field. An empty filter means the calls of the whole tenant; events
+ * beside calls come only if `types` names them.
  */
 export const EventFilter = z
   .strictObject({

@@ -8,7 +8,7 @@ import { Dialect, DialectHints } from '../values/dialect.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 import { ClaimCheck } from './claim-check.js';
 
-/** What a sub-agent may use up at most. */
+/** Most resources of a sub-agent. */
 export const AgentBudget = z.object({
   depth: z.number().int().describe('How many levels of sub-agents there may be, itself included.'),
   tokens: z.number().int().describe('Tokens of all models, read and written.'),
@@ -17,7 +17,7 @@ export const AgentBudget = z.object({
 });
 export type AgentBudget = z.output<typeof AgentBudget>;
 
-/** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
+/** Facts of a call that are fixed at submission. Has exactly one of `arguments` and `argumentsRef`. */
 export const SubmittedData = z
   .object({
     tool: z.string().describe('Canonical name of the tool; for one that does not exist, the name that was asked for.'),

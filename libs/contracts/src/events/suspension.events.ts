@@ -6,7 +6,7 @@ import { JsonSchema } from '../tools/tool.js';
 export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
 export type RetryReason = z.output<typeof RetryReason>;
 
-/** What a suspended tool keeps for its next attempt: stored beside the log, for the worker alone. */
+/** State of a suspended tool for its next attempt: stored beside the log, for the worker alone. */
 export const SuspensionState = z.object({
   ref: z.string().describe('Which value of the call this is.'),
   sha256: z.string().describe('SHA-256 of the stored value, hexadecimal.'),

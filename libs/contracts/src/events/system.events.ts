@@ -4,11 +4,11 @@ import { SESSION_DATA_PARTS } from '../values/session-data.js';
 import { SourceKind } from '../sources/source.js';
 import { Pool } from '../tools/tool.js';
 
-/** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
+/** Changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
 export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'dialect', 'hooks', 'outputSchema', 'userId']);
 export type SessionPart = z.output<typeof SessionPart>;
 
-/** A message of an agent to the people who watch its session. */
+/** Message of an agent to the people who watch its session. */
 export const SESSION_MESSAGE = {
   message: z.string().describe('What the agent says, without secrets.'),
   status: z.enum(['normal', 'proactive']).describe('`normal`: an answer. `proactive`: something that it was not asked for.'),
@@ -26,9 +26,9 @@ export const SESSION_MESSAGE = {
 const OF_SOURCE = { kind: SourceKind.describe('The kind of the source.') };
 
 /**
- * What happens beside calls, for who watches sessions, workers and sources. They come only to who names their types: a reader of
- * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and every key that may
- * read gets their events. Those of a source belong to its tenant; of a source for all tenants every key gets them.
+ * Data of events beside calls, for watchers of sessions, workers and sources. Delivered only to filters that name their types.
+ * Events of a session belong to its tenant; workers serve all tenants, so every key that may read gets their events. Events of
+ * a source belong to its tenant; of a source for all tenants every key gets them.
  */
 export const NOTICE_DATA = {
   'session.put': z

@@ -5,10 +5,11 @@ import { Label } from '../values/names.js';
 import { ToolPattern } from '../policy/policy-config.js';
 
 /**
- * When a hook runs.
- * - `before`: in the gateway, when policy has not denied the call and before a person is asked; may refuse the call or rewrite its arguments
- * - `after`: in the worker, when the tool has answered and before End is written; may add to what the model reads or flag it as an error
- * - `after_end`: in the worker, when End is written; watches only
+ * Time of a hook's run.
+ * - `before`: in the gateway, after the policy unless it denies the call, and before an approval request; may reject the call
+ *   or rewrite its arguments
+ * - `after`: in the worker, after the tool and before End is written; may add to the model's text or flag it as an error
+ * - `after_end`: in the worker, after End is written; observes only
  * - `before_update`, `after_update`: in the worker, around each update for watchers; the first may suppress it
  */
 export const HookEvent = z
@@ -25,7 +26,7 @@ export type HookEvent = z.output<typeof HookEvent>;
 
 export const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable, not its value');
 
-/** What any hook says, whatever it runs. */
+/** Fields of every kind of hook. */
 const common = {
   name: Label.describe('Names the hook in events, reasons and logs.'),
   on: HookEvent.describe('When it runs.'),
@@ -52,7 +53,7 @@ const common = {
   onError: z.enum(['allow', 'deny']).default('allow').describe('What a hook that fails, takes too long or answers nonsense counts as.'),
 };
 
-/** Absolute, http or https; names and passwords belong into `headersEnv`. */
+/** Absolute http or https URL; names and passwords belong in `headersEnv`. */
 export const HookUrl = z
   .url({ protocol: /^https?$/, error: 'expected an absolute http or https URL' })
   .max(2_048)
@@ -60,11 +61,11 @@ export const HookUrl = z
     (url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url),
     'expected a URL without a name and password: a header of `headersEnv` keeps them out of the file',
   );
-/** Run by `sh -c`. */
+/** Command for `sh -c`. */
 const Command = z.string().min(1).max(8_192);
 const ONE_KIND = 'expected exactly one of command, url and module';
 
-/** A hook as the operator's config file has it. Exactly one of `command`, `url` and `module`. */
+/** Hook in the operator's config file. Has exactly one of `command`, `url` and `module`. */
 export const Hook = z
   .strictObject({
     ...common,
@@ -117,7 +118,7 @@ export const Hook = z
   .meta({ id: 'Hook', description: 'A hook as the config file has it. Exactly one of `command`, `url` and `module`.' });
 export type Hook = z.output<typeof Hook>;
 
-/** A hook that a session brings along: nothing of the operator's environment reaches it. `command` only where the config file allows it. */
+/** Hook of a session, which gets nothing of the operator's environment. `command` only if the config file allows it. */
 export const SessionHook = z
   .strictObject({
     ...common,
@@ -136,7 +137,7 @@ const DIFFERENT_NAMES = 'expected a different `name` for every hook';
 export const Hooks = z.array(Hook).max(50).refine(differentNames, DIFFERENT_NAMES);
 export const SessionHooks = z.array(SessionHook).max(20).refine(differentNames, DIFFERENT_NAMES);
 
-/** What sessions may bring along. */
+/** Hooks that sessions may define. */
 export const SessionHookSettings = z.strictObject({
   commands: z
     .boolean()
@@ -146,19 +147,19 @@ export const SessionHookSettings = z.strictObject({
 export type SessionHookSettings = z.output<typeof SessionHookSettings>;
 
 /**
- * A hook as it was in force for a call, ready to be run anywhere: matched already. `by` tells whom it may trust: a
- * session's webhook reaches public addresses only.
+ * Active hook of a call, already matched, ready to run anywhere. `by` limits its rights: a session's webhook reaches public
+ * addresses only.
  */
 export const AppliedHook = z.object({ ...Hook.shape, by: z.enum(['operator', 'session']) });
 export type AppliedHook = z.output<typeof AppliedHook>;
 
-/** The hooks of a call that its worker runs, as they are stored by their digest. */
+/** Hooks of a call that its worker runs, stored by digest. */
 export const HookSet = z.array(AppliedHook);
 export type HookSet = z.output<typeof HookSet>;
 
 /**
- * What a hook answers, as JSON on its standard output, in the answer to its request, or as what its function returns.
- * Anything not there is as if the hook had only watched.
+ * Verdict of a hook, as JSON on its standard output, in its HTTP response, or as its function's result. Without one the hook
+ * counts as an observer.
  */
 export const HookVerdict = z
   .strictObject({
@@ -179,8 +180,8 @@ export const HookVerdict = z
 export type HookVerdict = z.output<typeof HookVerdict>;
 
 /**
- * What a hook gets to know: on standard input, as the body of its request, or as the first argument of its function. The
- * names are those that hooks of other agents expect, and ours beside them.
+ * Input of a hook: on standard input, as the body of its request, or as the first argument of its function. Has the field names
+ * that hooks of other agents expect, and our own.
  */
 export const HookInput = z
   .object({

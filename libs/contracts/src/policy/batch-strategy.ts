@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BATCH_LIMITS } from '../values/limits.js';
 
-/** The agent's operator chooses it, never the model. */
+/** Strategy of a batch, chosen by the agent's operator, never by the model. */
 export const BatchStrategy = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('tiered') }),

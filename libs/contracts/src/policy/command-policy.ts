@@ -1,16 +1,17 @@
 import { z } from 'zod';
 
 /**
- * How commands are read. Several may be active; the strictest wins.
- * - `segments`: a chain runs when the executable of every part is on the allowlist; expansions, redirections and background are refused
+ * Engines for evaluating commands. Several may be active; the strictest wins.
+ * - `segments`: a chain runs if the executable of every part is on the allowlist; expansions, redirections and background are
+ *   denied
  * - `single`: one command from the allowlist, no chain, no redirection
- * - `rules`: every sub-command against allowed and denied patterns; dangerous forms are asked for
- * - `deny-patterns`: a command that contains one of the texts is refused
+ * - `rules`: every sub-command against allowed and denied patterns; dangerous forms need approval
+ * - `deny-patterns`: a command that contains one of the texts is denied
  */
 export const CommandEngine = z.enum(['segments', 'single', 'rules', 'deny-patterns']).meta({ id: 'CommandEngine' });
 export type CommandEngine = z.output<typeof CommandEngine>;
 
-/** A regular expression in the syntax of RE2 (no look-around, no back-references), matched in linear time against a whole sub-command. */
+/** Regular expression in the syntax of RE2 (no look-around, no back-references), matched in linear time against a whole sub-command. */
 const CommandPattern = z.string().min(1).max(1_000);
 
 /** Rules for the command line of shell-like tools. */

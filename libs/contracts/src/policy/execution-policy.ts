@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { BatchStrategy, OnFailure } from './batch-strategy.js';
 
-/** The most text of a result that any profile gives a model, bytes: two streams of 1 MiB, and what is said about them. */
+/** Most bytes of result text that any profile gives a model: two streams of 1 MiB, and the notes about them. */
 export const MODEL_OUTPUT_CAP = 2_162_688;
 
-/** How an agent's calls are taken and answered, where neither the call nor its batch says so. */
+/** Execution settings of an agent's calls, unless the call or its batch has its own. */
 export const ExecutionPolicy = z
   .strictObject({
     strategy: BatchStrategy.describe('In which order the calls of a batch run that names no strategy.'),

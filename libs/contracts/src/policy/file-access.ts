@@ -2,37 +2,34 @@ import { z } from 'zod';
 import { PathRoot } from './path-policy.js';
 import { SessionGrants } from './session-grants.js';
 
-/** An absolute path on the worker's machine and what a call may do there. */
+/** Absolute path on the worker's machine, and the access of a call to it. */
 export const OpenedPath = z.object({
   path: z.string().describe(`An absolute path on the worker's machine.`),
   access: z.enum(['read', 'write']).describe('What the call may do there.'),
 });
 export type OpenedPath = z.output<typeof OpenedPath>;
 
-/** Paths that a call may not open, whatever it names and whatever links lead there. */
+/** Paths that a call may not open, regardless of its arguments and of links. */
 export const PathDenials = z.object({
-  /** Folders that are neither read nor written, with all below; `~` is the home folder. */
+  /** Folders without read and write access, including their content; `~` is the home folder. */
   forbidden: z.array(z.string()),
-  /** Globs that are neither read nor written. */
+  /** Globs without read and write access. */
   denied: z.array(z.string()),
-  /** What people denied for the session: globs, and paths by their names. */
+  /** Denials of people for the session: globs, and literal paths. */
   session: SessionGrants.shape.deniedPaths,
   literal: SessionGrants.shape.deniedPaths.optional(),
-  /** All roots of the policy where one of them is denied or only read; otherwise none. */
+  /** All roots of the policy if one of them is denied or read-only; otherwise empty. */
   roots: z.array(PathRoot),
-  /**
-   * Present where the workspace is not trusted: nothing in it is written but what these globs cover and these paths, with all
-   * below. They are absolute.
-   */
+  /** Present if the workspace is not trusted: only these globs and paths in it, with their content, may be written. They are absolute. */
   writable: z.object({ globs: z.array(z.string()), paths: z.array(z.string()) }).optional(),
-  /** A person is asked about each path of the workspace: what the call answers about one suggests no other. */
+  /** Each path of the workspace needs approval: results about one must not suggest others. */
   eachPathAsked: z.literal(true).optional(),
 });
 export type PathDenials = z.output<typeof PathDenials>;
 
 /**
- * The part of a call's capability profile that speaks of files: what its worker opens besides the workspace, and what it does
- * not open at all. A list that is not there is empty: a worker opens nothing that the decision does not name.
+ * File part of a call's capability profile: paths that its worker may open besides the workspace, and denied ones. An absent
+ * list is empty: a worker opens nothing that the decision does not name.
  */
 export const FileAccess = z.object({
   roots: z.array(OpenedPath).optional().describe('Roots of the policy that lie around paths of this call. Absent = none.'),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Whose calls are counted together; always within the tenant.
- * `agent`: the agent of the key, else the one that the call names, else the key.
- * `session`: the session of the call, else its agent. Calls of a session that an agent began count for the session that
- * began it.
+ * Unit of counting, always within the tenant. `agent`: the agent of the key, else the one that the call names, else the key.
+ * `session`: the session of the call, else its agent. Calls of a session that an agent began count for the session that began
+ * it.
  *
  * Callers choose names of sessions and agents: a limit that must hold against a caller is set per `key` or `tenant`.
  */
@@ -18,7 +17,7 @@ const tools = z
   .optional()
   .describe('Names of the tools whose calls count and are refused. Not set: all.');
 
-/** At most `calls` in any `windowMs`. */
+/** Limit of `calls` in any `windowMs`. */
 export const RateLimit = z
   .strictObject({
     per: LimitScope.describe('What is counted together.'),
@@ -35,7 +34,7 @@ export const RateLimit = z
   .meta({ id: 'RateLimit' });
 export type RateLimit = z.output<typeof RateLimit>;
 
-/** At most `calls` that have not ended, whether they run or wait. */
+/** Limit of `calls` that have not ended, running or waiting. */
 export const ConcurrencyLimit = z
   .strictObject({
     per: LimitScope.describe('What is counted together.'),
@@ -45,7 +44,7 @@ export const ConcurrencyLimit = z
   .meta({ id: 'ConcurrencyLimit' });
 export type ConcurrencyLimit = z.output<typeof ConcurrencyLimit>;
 
-/** What a call is measured against before it is accepted. What is not said is not limited, and costs nothing. */
+/** Limits that are checked before a call is accepted. Absent ones do not apply, and cost nothing. */
 export const Limits = z
   .strictObject({
     actionsPerHour: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A folder on the worker's file system besides the workspace. The longest folder around a path speaks; `denied` wins over all. */
+/** Folder on the worker's file system besides the workspace. The longest folder around a path decides; `denied` overrides all. */
 export const PathRoot = z
   .strictObject({
     path: z.string().startsWith('/').describe(`An absolute path of a folder on the worker's machine.`),
@@ -9,7 +9,7 @@ export const PathRoot = z
   .meta({ id: 'PathRoot' });
 export type PathRoot = z.output<typeof PathRoot>;
 
-/** Globs of paths for the tools that `tools` names; a pattern also covers everything below it, and denied beats allowed. */
+/** Globs of paths for the tools in `tools`; a pattern also covers everything below it, and denied overrides allowed. */
 export const TrustedPaths = z
   .strictObject({
     tools: z.array(z.string().min(1)).describe('Patterns of the tools that this is about.'),
@@ -41,7 +41,7 @@ export const PathPolicy = z
   .meta({ id: 'PathPolicy' });
 export type PathPolicy = z.output<typeof PathPolicy>;
 
-/** Rules for the hosts that calls name. Addresses behind names are checked when the connection is made. */
+/** Rules for the hosts of calls. The addresses of names are checked on connection. */
 export const EgressRules = z
   .strictObject({
     mode: z

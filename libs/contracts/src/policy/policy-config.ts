@@ -8,10 +8,11 @@ import { ToolSettings } from './tool-settings.js';
 import { ToolName } from '../values/names.js';
 
 /**
- * When hooks `before` a call are asked, among the other steps that may stop it.
- * - `permission_hooks_approval`: about calls that policy does not deny, before a person is asked
- * - `permission_approval_hooks`: when a person has allowed the call; they may refuse it then and nothing else, since what was approved is what runs
- * - `hooks_permission_approval`: before policy answers, so also about calls that it denies
+ * Order of hooks `before` a call among the other steps that may stop it.
+ * - `permission_hooks_approval`: for calls that policy does not deny, before the approval request
+ * - `permission_approval_hooks`: after a person's approval; they may only reject the call then, since the approved arguments
+ *   run
+ * - `hooks_permission_approval`: before the policy, so also for calls that it denies
  */
 export const HookOrder = z
   .enum(['permission_hooks_approval', 'permission_approval_hooks', 'hooks_permission_approval'])
@@ -19,9 +20,9 @@ export const HookOrder = z
 export type HookOrder = z.output<typeof HookOrder>;
 
 /**
- * A tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (what is built in),
- * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob). The names that known agents
- * have for a built-in tool are understood too: a list that forbids means every tool that one of them means by the name.
+ * Tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (built-in tools), `@mcp`
+ * (all others), `@source` or `@source/x` (one source and its tools; `x` may be a glob). Names of built-in tools in known agents
+ * are accepted too: a forbidding list covers every tool that one of them means by the name.
  */
 export const ToolPattern = z
   .string()
@@ -29,7 +30,7 @@ export const ToolPattern = z
   .max(200)
   .meta({ id: 'ToolPattern', description: 'The name of a tool, here or in a known agent (`Bash`), or a glob of names.' });
 
-/** A tool by its full name: `@source/tool`, or `tool` or `@builtin/tool` for one that is built in. No glob. */
+/** Full name of a tool: `@source/tool`, or `tool` or `@builtin/tool` for a built-in one. No glob. */
 const FullToolName = z
   .string()
   .regex(
@@ -37,12 +38,12 @@ const FullToolName = z
     'expected the full name of one tool: @source/tool, or tool where it is built in',
   );
 
-/** Full name → the name that the agent knows. */
+/** Names for the agent by full name. */
 const ToolAliases = z
   .record(FullToolName, ToolName)
   .refine((aliases) => new Set(Object.values(aliases)).size === Object.keys(aliases).length, 'expected a different name for each tool');
 
-/** The rules for the calls of one agent, complete. How files say it is `PolicySettings`; what is not said comes from the profile. */
+/** Complete rules for the calls of one agent. `PolicySettings` is their form in files; absent fields come from the profile. */
 export const PolicyConfig = z
   .strictObject({
     profile: PolicyProfile.describe('The rules and texts to start from: of a known agent, or `core`, our own.'),
@@ -78,7 +79,7 @@ export const PolicyConfig = z
   .meta({ id: 'PolicyConfig' });
 export type PolicyConfig = z.output<typeof PolicyConfig>;
 
-/** What a configuration file says: any part of a policy. Lists that forbid add up over several files or agents; all else is replaced. */
+/** Policy in a config file: any part. Forbidding lists of several files or agents are merged; all else is replaced. */
 export const PolicySettings = z
   .strictObject({
     ...PolicyConfig.omit({ execution: true, commands: true, paths: true, egress: true }).shape,

@@ -6,7 +6,7 @@ import type { PolicyConfig } from './policy-config.js';
 import type { PolicyProfile } from './profile.js';
 import type { ToolSettings } from './tool-settings.js';
 
-/** Texts that no command may contain where the engine `deny-patterns` is active. */
+/** Texts that no command may contain if the engine `deny-patterns` is active. */
 const DENY_PATTERNS = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){ :|:& };:'];
 
 const CORE_ALLOWLIST =
@@ -60,10 +60,10 @@ const core: PolicyConfig = {
 const builtin = (names: string, settings: ToolSettings): Record<string, ToolSettings> =>
   Object.fromEntries(names.split(' ').map((name) => [`@builtin/${name}`, settings]));
 
-/** Commands that say no time of their own run as long as any may. */
+/** Default time of commands: the longest allowed. */
 const LONGEST_COMMAND = builtin('shell', { defaults: { timeout_ms: 600_000 } });
 
-/** What claw takes its tools for, by the names that it knows them by. */
+/** Tools of claw with its tiers, by its names. */
 const CLAW_TOOLS = {
   ...builtin('read_file glob_search grep_search WebFetch WebSearch Skill ToolSearch Sleep SendUserMessage StructuredOutput', {
     tier: 'read_only',
@@ -89,7 +89,7 @@ const OXYDRA_TOOLS = {
   ...builtin('shell_exec', { tier: 'privileged', defaults: { timeout_ms: 30_000 } }),
 };
 
-/** Also what kiro runs without approval. */
+/** Tools of kiro, including those that it runs without approval. */
 const KIRO_TOOLS = {
   ...LONGEST_COMMAND,
   ...builtin('introspect summary switch_to_execution task session', { autoAllow: true }),
@@ -101,12 +101,12 @@ const KIRO_TOOLS = {
   }),
 };
 
-/** Limits that a profile has where neither the file nor the agent says another. */
+/** Limits of a profile, unless the file or the agent sets others. */
 export const PROFILE_LIMITS: Readonly<Partial<Record<PolicyProfile, Limits>>> = {
   zeroclaw: { actionsPerHour: 20, costPerDayCents: 500 },
 };
 
-/** No engine, no classes: the session's posture alone decides about commands. */
+/** Rules without engines and classes: the session's posture alone decides about commands. */
 const noCommandRules: CommandPolicy = { ...commands, engines: [], classify: false };
 
 const FORBIDDEN_PATHS = '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /proc /sys /var /tmp ~/.ssh ~/.gnupg ~/.aws ~/.config'.split(
@@ -114,8 +114,8 @@ const FORBIDDEN_PATHS = '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /
 );
 
 /**
- * The presets: what each setting is until a configuration says otherwise. `core` is our own default: it asks where a
- * person is there to be asked, and lets unattended sessions (full autonomy with full access) run what no rule denies.
+ * Presets: the settings until a configuration overrides them. `core` is our own default: it requires approval if a person is
+ * available, and lets unattended sessions (full autonomy with full access) run everything that no rule denies.
  */
 export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
   core,

@@ -9,10 +9,10 @@ const Paths = z
   .default({ read: [], write: [] });
 
 /**
- * What people decided for the rest of a session. Ends with it; read for every call, so a decision holds everywhere at once.
- * Tools of sources are named `@source/name`, others by their canonical names. `allowedPaths` and `deniedPaths` are globs
- * (`*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders), which also mean everything below what they match.
- * `literalPaths` are files and folders by their names, where `*` is a character; approvals write these. Commands are anchored
+ * Decisions of people for the rest of a session. End with it; read for every call, so a decision applies everywhere at once.
+ * Tools of sources are named `@source/name`, others by their canonical names. `allowedPaths` and `deniedPaths` are globs (`*`,
+ * `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders), which also cover everything below their matches.
+ * `literalPaths` are names of files and folders, where `*` is a character; approvals write these. Commands are anchored
  * expressions (RE2) of sub-commands.
  */
 export const SessionGrants = z
@@ -35,7 +35,7 @@ export const SessionGrants = z
   .meta({ id: 'SessionGrants', description: 'What people decided for the rest of a session. It ends with the session.' });
 export type SessionGrants = z.output<typeof SessionGrants>;
 
-/** Nothing granted, nothing denied: where every session starts. */
+/** Grants of a new session: nothing granted, nothing denied. */
 export const NO_GRANTS: SessionGrants = SessionGrants.parse({});
 
 export const GrantChange = z

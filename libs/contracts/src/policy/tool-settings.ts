@@ -6,8 +6,8 @@ import { ToolTier } from '../tools/tool.js';
 const Patterns = z.array(z.string().min(1).max(200)).max(500);
 
 /**
- * What a policy says about one tool beyond its name. Tools say themselves which of their arguments name operations of services
- * and agents (`subjects`); these settings judge those, whatever the tool.
+ * Settings of a policy for one tool. Tools declare their arguments that name operations of services and agents (`subjects`);
+ * these settings evaluate them, for any tool.
  */
 export const ToolSettings = z
   .strictObject({

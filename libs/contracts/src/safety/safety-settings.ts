@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolPattern } from '../policy/policy-config.js';
 
-/** What is taken out of everything that is stored, shown or given to a model. */
+/** Redaction of everything that is stored, shown or given to a model. */
 export const RedactionSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('Secrets are replaced by `[REDACTED]` in all that is stored or shown.'),
   values: z
@@ -23,7 +23,7 @@ export const RedactionSettings = z.strictObject({
 });
 export type RedactionSettings = z.output<typeof RedactionSettings>;
 
-/** Content of tools that reach outside is marked for the model as data of others. */
+/** Marks content of tools that reach outside as foreign data for the model. */
 export const ProvenanceSettings = z.strictObject({
   mark: z.boolean().default(true).describe('Content from outside is marked for the model as data, not instructions.'),
   trusted: z.array(ToolPattern).max(100).default([]).describe('Tools whose content needs no mark.'),
@@ -32,7 +32,7 @@ export type ProvenanceSettings = z.output<typeof ProvenanceSettings>;
 
 const perMinute = (preset: number) => z.number().int().min(0).max(1_000_000).default(preset);
 
-/** Looks in the output of commands for what the kernel says about system calls, and raises alerts. Changes no result. */
+/** Searches the output of commands for kernel messages about system calls, and raises alerts. Changes no result. */
 export const AnomalySettings = z.strictObject({
   enabled: z.boolean().default(false).describe('Outputs of commands are searched for reports of unusual system calls.'),
   strict: z.boolean().default(true).describe('Each denied system call is an alert, not only too many of them.'),
@@ -48,7 +48,7 @@ export const AnomalySettings = z.strictObject({
 });
 export type AnomalySettings = z.output<typeof AnomalySettings>;
 
-/** `safety` of the config file: what happens to arguments and outputs before they are stored or sent. */
+/** `safety` of the config file: treatment of arguments and outputs before they are stored or sent. */
 export const SafetySettings = z.strictObject({
   redaction: RedactionSettings.prefault({}).describe('Removes secrets from arguments and outputs.'),
   hiddenCharacters: z
@@ -63,7 +63,7 @@ export type SafetySettings = z.output<typeof SafetySettings>;
 const { values, names } = RedactionSettings.shape;
 const only = (what: string) => z.literal(true, `expected true, or nothing: a tenant adds to ${what} and takes nothing away`).optional();
 
-/** `tenants.<id>.safety`: adds to `safety`, and takes nothing away. */
+/** `tenants.<id>.safety`: adds to `safety`, and removes nothing. */
 export const TenantSafetySettings = z.strictObject({
   redaction: z
     .strictObject({
@@ -84,7 +84,7 @@ export const TenantSafetySettings = z.strictObject({
 });
 export type TenantSafetySettings = z.output<typeof TenantSafetySettings>;
 
-/** What holds for the calls of a tenant. */
+/** Safety settings for the calls of a tenant. */
 export function withTenantSafety(general: SafetySettings, { redaction, provenance, anomaly }: TenantSafetySettings): SafetySettings {
   const { values: known, names: endings, entropy } = general.redaction;
   const union = (all: readonly string[], own: readonly string[]) => [...new Set([...all, ...own])];

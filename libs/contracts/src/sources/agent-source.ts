@@ -4,7 +4,7 @@ import { ToolPattern } from '../policy/policy-config.js';
 import { ToolTier } from '../tools/tool.js';
 import { SecretRef, SourceName } from './source-fields.js';
 
-/** What a sub-agent may use up where its definition does not say. */
+/** Budget of a sub-agent, unless its definition sets one. */
 export const AGENT_DEFAULTS = { turns: 10, depth: 1, tokens: 1_000_000, modelMs: 300_000, calls: 100 } as const;
 
 export const AgentModel = z
@@ -34,7 +34,7 @@ export type AgentModel = z.output<typeof AgentModel>;
 const LOOKING = 'file_read file_list file_search glob code web_fetch web_search tool_search skill structured_output'.split(' ');
 const EDITING = 'shell powershell repl file_read file_list file_write file_edit file_search glob'.split(' ');
 
-/** Known kinds of sub-agents, and patterns of the tools that each has at most. None has sub-agents. */
+/** Known kinds of sub-agents, and patterns of the tools that each may have at most. None has sub-agents. */
 export const AGENT_TYPES = {
   'general-purpose': ['*'],
   explore: LOOKING,
@@ -45,7 +45,7 @@ export const AGENT_TYPES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export const AgentType = z.enum(['general-purpose', 'explore', 'plan', 'verification', 'claude-code-guide', 'statusline-setup']);
 
-/** A sub-agent: a tool whose run is a loop of model turns and calls. Its name is that of the tool. */
+/** Sub-agent: a tool whose run is a loop of model turns and calls. Its name is the tool's. */
 export const AgentSourceDefinition = z
   .strictObject({
     kind: z.literal('agent'),
@@ -113,7 +113,7 @@ export const AgentSourceDefinition = z
   .meta({ id: 'AgentSourceDefinition', description: 'A sub-agent as a tool.' });
 export type AgentSourceDefinition = z.output<typeof AgentSourceDefinition>;
 
-/** The task that a sub-agent gets. */
+/** Arguments with the task of a sub-agent. */
 export const AgentArguments = z.strictObject({
   task: z
     .string()
@@ -133,7 +133,7 @@ interface ConfiguredSource {
   readonly tenant: string;
 }
 
-/** The first pattern of a sub-agent that may call no others which names one of `agents`, and which one; undefined without such a pattern. */
+/** First pattern that names one of `agents`, in a sub-agent that may call no others, and the named agent; undefined without one. */
 export function listedAgent(
   { tools = [], maxDepth = 1 }: Partial<Pick<AgentSourceDefinition, 'tools' | 'maxDepth'>>,
   agents: readonly string[],
@@ -146,12 +146,12 @@ export function listedAgent(
   return undefined;
 }
 
-/** Why a sub-agent may not list another one. */
+/** Error for a sub-agent that lists another one. */
 export function listedAgentText(name: string, agent: string): string {
   return `expected no sub-agent among the tools of the sub-agent ${name}, found ${agent}: take it out, or set maxDepth to 2`;
 }
 
-/** Refuses a sub-agent that lists another one, or itself, and may not call any. */
+/** Rejects a sub-agent that lists another one, or itself, and may not call any. */
 export function checkAgentTools(
   sources: readonly (ConfiguredSource & Partial<Pick<AgentSourceDefinition, 'tools' | 'maxDepth'>>)[],
   context: z.RefinementCtx,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ToolDescriptor } from '../tools/tool.js';
 import { SourceKind, SourceName, SourceTenant } from './source.js';
 
-/** `stale`: the last good list of a source that is not reachable now. `failed`: there was no good list yet. */
+/** `stale`: last valid list of a source that is unreachable now. `failed`: no valid list yet. */
 export const SourceStatus = z.enum(['ok', 'stale', 'failed', 'pending']).meta({
   id: 'SourceStatus',
   description:
@@ -10,37 +10,37 @@ export const SourceStatus = z.enum(['ok', 'stale', 'failed', 'pending']).meta({
 });
 export type SourceStatus = z.output<typeof SourceStatus>;
 
-/** One tool of a source as it was announced. `descriptor.name` is the mapped name without the source. */
+/** One announced tool of a source. `descriptor.name` is the mapped name without the source. */
 export const AnnouncedTool = z.object({
-  /** The name by which the source knows it. */
+  /** Name of the tool in its source. */
   rawName: z.string(),
-  /** Of name, description, schemas and facts. */
+  /** Digest of name, description, schemas and facts. */
   digest: z.string(),
   descriptor: ToolDescriptor,
 });
 export type AnnouncedTool = z.output<typeof AnnouncedTool>;
 
-/** The catalog entry of a source, as its announcer stores it. */
+/** Catalog entry of a source, stored by its announcer. */
 export const AnnouncedSource = z.object({
   tenantId: SourceTenant,
   name: SourceName,
   kind: SourceKind,
-  /** Changed tools wait for a person. */
+  /** True if changed tools wait for a person. */
   pin: z.boolean(),
-  /** Where it was defined; tools of the operator's sources take precedence in names. */
+  /** Origin of the definition; tools of the operator's sources take precedence in names. */
   origin: z.enum(['config', 'api', 'announced']),
   status: SourceStatus,
-  /** Why it is stale or failed. */
+  /** Reason of the status `stale` or `failed`. */
   error: z.string().optional(),
-  /** Tools that were left out, with the reason. */
+  /** Skipped tools, with the reasons. */
   problems: z.array(z.string()).default([]),
   tools: z.array(AnnouncedTool),
   updatedAt: z.iso.datetime(),
-  /** It disappears when its announcer stops renewing it. */
+  /** True if the entry expires when its announcer stops renewing it. */
   expires: z.boolean().default(false),
 });
 export type AnnouncedSource = z.output<typeof AnnouncedSource>;
 
-/** What was accepted of a tool: at first sight, or by a person. */
+/** Accepted version of a tool: the first one, or one accepted by a person. */
 export const PinnedTool = z.object({ digest: z.string(), descriptor: ToolDescriptor });
 export type PinnedTool = z.output<typeof PinnedTool>;

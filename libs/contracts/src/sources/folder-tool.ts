@@ -3,12 +3,12 @@ import { ToolName } from '../values/names.js';
 import { JsonSchema, Pool, ToolEffect, ToolTier } from '../tools/tool.js';
 import { SecretEnv } from './source-fields.js';
 
-/** No files: the author of a tool could read any file of the workers. */
+/** Value of a variable. Excludes files: the author of a tool could read any file of the workers. */
 const Variable = z.union([z.string().max(4_096), SecretEnv], {
   error: 'expected a text or {secretEnv: NAME}; `secretFile` is for the config file only',
 });
 
-/** The `tool.yaml` of a folder tool. */
+/** Content of a folder tool's `tool.yaml`. */
 export const FolderTool = z
   .strictObject({
     $schema: z.string().optional().describe('For editors.'),

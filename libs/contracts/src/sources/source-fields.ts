@@ -3,7 +3,7 @@ import { Label } from '../values/names.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { Pool } from '../tools/tool.js';
 
-/** The name of a tool source. It has no `_`, so that `source__tool` can be taken apart again. */
+/** Name of a tool source. Has no `_`, so that `source__tool` can be split again. */
 export const SourceName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
@@ -11,13 +11,13 @@ export const SourceName = z
   .meta({ id: 'SourceName', description: 'Name of a tool source. Tool patterns address its tools as `@name/tool`.' });
 export type SourceName = z.output<typeof SourceName>;
 
-/** The tenant of sources that all tenants share. Only the config file may name it. */
+/** Tenant of sources that all tenants share. Only the config file may use it. */
 export const ALL_TENANTS = '*';
 export const SourceTenant = z.union([z.literal(ALL_TENANTS), Label]);
 
 export const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable');
 
-/** Shorter values are refused where they are used: they cannot be redacted without spoiling ordinary text. */
+/** Least characters of a secret: shorter values cannot be redacted without damage to ordinary text, and are rejected on use. */
 export const MIN_SECRET_CHARS = 6;
 
 const SecretFile = z.string().max(1_024).regex(/^\//, 'expected an absolute path');
@@ -26,7 +26,7 @@ export const SecretEnv = z.strictObject({
   secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.'),
 });
 
-/** A secret by reference: the value never leaves the worker that resolves it. */
+/** Reference to a secret: the value never leaves the worker that resolves it. */
 export const SecretRef = z
   .union([
     SecretEnv,
@@ -46,7 +46,7 @@ export const SourceHeaders = z
   .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of an HTTP header'), SecretOrText)
   .describe('HTTP headers of every request to the declared host. A secret is a reference: `{"secretEnv": "NAME"}`.');
 
-/** How a source's own names of tools become those of the catalog. */
+/** Rules for mapping a source's tool names to those of the catalog. */
 export const NameRules = z
   .strictObject({
     replace: z
@@ -68,7 +68,7 @@ export const NameRules = z
   .meta({ id: 'NameRules', description: 'New names for the tools of a source. `include` and `exclude` know a tool by both names.' });
 export type NameRules = z.output<typeof NameRules>;
 
-/** Hosts that requests of a source may go to, besides those that its definition names. */
+/** Hosts for requests of a source, besides those in its definition. */
 export const SourceEgress = z
   .array(z.string().regex(/^[A-Za-z0-9.*:-]{1,260}$/, 'expected a host, with its port where that is not the default one'))
   .max(500)
@@ -76,7 +76,7 @@ export const SourceEgress = z
     'Hosts that its requests may go to besides those that the definition names: `api.example.com`, `*.example.com:8443`. Of these only what the workers allow. Not set: all that the workers allow.',
   );
 
-/** The network of the programs of a source. */
+/** Network of the programs of a source. */
 export const SourceNetwork = z
   .literal('none')
   .describe(
@@ -85,7 +85,7 @@ export const SourceNetwork = z
 
 const Patterns = z.array(ToolPattern).max(500);
 
-/** What every kind of source has. */
+/** Fields of every kind of source. */
 export const SOURCE_FIELDS = {
   name: SourceName,
   include: Patterns.optional().describe('Globs of tool names that are offered. Not set: all.'),

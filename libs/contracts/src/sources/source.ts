@@ -23,7 +23,7 @@ export type SourceKind = z.output<typeof SourceKind>;
 /** Types of the settings of a bundle. */
 export const SETTING_TYPES = ['string', 'number', 'boolean', 'directory', 'file'] as const;
 
-/** An MCP bundle (`.mcpb`): a stdio server in a zip archive with a manifest. */
+/** MCP bundle (`.mcpb`): a stdio server in a zip archive with a manifest. */
 export const McpBundle = z
   .strictObject({
     url: z
@@ -52,7 +52,7 @@ export const McpBundle = z
   });
 export type McpBundle = z.output<typeof McpBundle>;
 
-/** A model that answers where an MCP server asks for one. */
+/** Model that answers the sampling requests of an MCP server. */
 export const McpSampling = z
   .strictObject({
     model: AgentModel.describe('The model that is asked: texts only, without tools.'),
@@ -76,7 +76,7 @@ const Scopes = z
   .optional();
 const ClientName = z.string().min(1, 'expected the id of a client').max(4_096);
 
-/** A client of OAuth 2.0 client credentials. */
+/** Client of OAuth 2.0 client credentials. */
 const CLIENT_CREDENTIALS = {
   type: z.literal('clientCredentials'),
   clientId: z.union([ClientName, SecretRef]).describe('The id of the client.'),
@@ -121,13 +121,13 @@ const McpAuthorizationCode = z
   .meta({ id: 'McpAuthorizationCode', description: 'OAuth 2.0 authorization code with PKCE: a person lets the source have tokens.' });
 export type McpAuthorizationCode = z.output<typeof McpAuthorizationCode>;
 
-/** How Toolyard authenticates to an MCP server over HTTP. */
+/** Authentication of Toolyard at an MCP server over HTTP. */
 export const McpAuth = z
   .discriminatedUnion('type', [McpClientCredentials, McpAuthorizationCode])
   .meta({ id: 'McpAuth', description: 'OAuth 2.0: client credentials, or an authorization by a person.' });
 export type McpAuth = z.output<typeof McpAuth>;
 
-/** An MCP server: Streamable HTTP by `url`, or stdio by `command` or `bundle`. */
+/** MCP server: Streamable HTTP by `url`, or stdio by `command` or `bundle`. */
 export const McpSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -179,7 +179,7 @@ export const McpSourceDefinition = z
   });
 export type McpSourceDefinition = z.output<typeof McpSourceDefinition>;
 
-/** A folder of tools: each sub-folder with a `tool.yaml` is a tool. */
+/** Folder of tools: each sub-folder with a `tool.yaml` is a tool. */
 export const FolderSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -190,7 +190,7 @@ export const FolderSourceDefinition = z
   .meta({ id: 'FolderSourceDefinition', description: 'A folder of tools on the workers.' });
 export type FolderSourceDefinition = z.output<typeof FolderSourceDefinition>;
 
-/** What the operator says about the tools that workers in other languages announce under this name. */
+/** Operator's settings for the tools that workers in other languages announce under this name. */
 export const WorkerSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -211,7 +211,7 @@ export const WorkerSourceDefinition = z
   .meta({ id: 'WorkerSourceDefinition', description: 'Rules of the operator for tools that foreign workers announce under this name.' });
 export type WorkerSourceDefinition = z.output<typeof WorkerSourceDefinition>;
 
-/** An npm package that workers have loaded. Only `plugins` of the config file makes such a source. */
+/** npm package that workers have loaded. Only `plugins` of the config file creates such a source. */
 export const PluginSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -246,7 +246,7 @@ const SourceAuth = z
   ])
   .describe('Credentials of every request. A secret is a reference: `{"secretEnv": "NAME"}`.');
 
-/** An OpenAPI document, of which each operation is a tool. */
+/** OpenAPI document, in which each operation is a tool. */
 export const OpenApiSourceDefinition = z
   .strictObject({
     ...SOURCE_FIELDS,
@@ -309,7 +309,7 @@ const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCt
     context.addIssue({ code: 'custom', path: ['bundle', 'url'], message: 'expected `url` or `path`, not both' });
 };
 
-/** Uploaded bundles belong to a tenant: the config file names where a bundle is. */
+/** Checks that a bundle in the config file has a place: uploaded bundles belong to a tenant. */
 const bundleWithPlace = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
   if (source.kind !== 'mcp' || source.bundle === undefined) return;
   if (source.bundle.url === undefined && source.bundle.path === undefined)
@@ -326,14 +326,14 @@ const SourceDefinitionShape = z.discriminatedUnion('kind', [
 ]);
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
-/** How a source is defined; `SourceRules` say what may be said over HTTP. */
+/** Definition of a source; `SourceRules` limit definitions over HTTP. */
 export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneOrigin).meta({
   id: 'SourceDefinition',
   description: 'How the tools of a source are found.',
 });
 export type SourceDefinition = z.output<typeof SourceDefinition>;
 
-/** A source in the config file. `tenant: '*'` offers it to all tenants. */
+/** Source in the config file. `tenant: '*'` offers it to all tenants. */
 export const SourceSettings = z
   .discriminatedUnion('kind', [
     McpSourceDefinition.extend({ tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.') }),
@@ -354,7 +354,7 @@ export const SourceSettings = z
   .superRefine(bundleWithPlace);
 export type SourceSettings = z.output<typeof SourceSettings>;
 
-/** Where a secret may go that a key of a tenant names. */
+/** Destinations of a secret that a tenant's key may name. */
 export const SecretRule = z.strictObject(
   {
     name: EnvironmentName.describe('The environment variable.'),
@@ -371,7 +371,7 @@ export const SecretRule = z.strictObject(
 );
 export type SecretRule = z.output<typeof SecretRule>;
 
-/** What sources that keys add over HTTP may do. The config file is not bound by it. */
+/** Limits of sources that keys add over HTTP. The config file is not bound by them. */
 export const SourceRules = z.strictObject({
   kinds: z
     .array(z.enum(['mcp', 'openapi', 'agent', 'folder']))
@@ -403,12 +403,12 @@ export const SourceRules = z.strictObject({
 });
 export type SourceRules = z.output<typeof SourceRules>;
 
-/** A definition as it is stored for the workers. */
+/** Definition in the form stored for the workers. */
 export const StoredSource = z.object({
   tenantId: SourceTenant,
   origin: z.enum(['config', 'api']),
   definition: SourceDefinition,
-  /** Another text after a person let the source have tokens: workers try it at once. */
+  /** Changes after a person has authorized the source, so that workers try it at once. */
   authorized: z.string().optional(),
 });
 export type StoredSource = z.output<typeof StoredSource>;

@@ -8,10 +8,10 @@ import { Problem } from '../errors/problem.js';
 
 const FrameId = z.union([z.string().min(1).max(128), z.number().int()]);
 
-/** Whether events that come together may come in one `events` frame, which costs both sides far less; else each has its own. */
+/** True if simultaneous events may share one `events` frame, which costs both sides far less; otherwise one frame per event. */
 const Batch = z.boolean().default(false);
 
-/** Frames a client sends on `GET /v1/stream`. */
+/** Frames that a client sends on `GET /v1/stream`. */
 export const ClientFrame = z
   .discriminatedUnion('op', [
     z
@@ -94,7 +94,7 @@ export const ClientFrame = z
   .meta({ id: 'ClientFrame', description: 'A frame that a client sends.' });
 export type ClientFrame = z.output<typeof ClientFrame>;
 
-/** Frames the server sends. `cursor` is what to give back on the next subscribe to miss nothing. */
+/** Frames that the server sends. `cursor`: value for the next subscribe to miss nothing. */
 export const ServerFrame = z
   .discriminatedUnion('op', [
     z
@@ -183,7 +183,7 @@ export const ServerFrame = z
   .meta({ id: 'ServerFrame', description: 'A frame that the server sends.' });
 export type ServerFrame = z.output<typeof ServerFrame>;
 
-/** Why the server closed a socket (RFC 6455 private range). */
+/** Close codes of the server (RFC 6455 private range). */
 export const CLOSE_CODES = {
   unauthenticated: 4001,
   tooManyFrames: 4002,

@@ -45,9 +45,9 @@ export const JsonSchema = z.record(z.string(), Json);
 export type JsonSchema = z.output<typeof JsonSchema>;
 
 /**
- * An argument that carries risk, so that policy can judge it without knowing the tool: a path the tool reads or writes, a
- * command line, a URL, an operation (of the service that another argument names), an agent to be started. An array argument
- * means each of its texts, or with `field` that field of each of its objects. `readOnly`: globs of operations that only read.
+ * Argument that carries risk, so that policy can evaluate it without knowing the tool: a path that the tool reads or writes, a
+ * command line, a URL, an operation (of the service in another argument), an agent to be started. An array argument means each
+ * of its strings, or with `field` that field of each of its objects. `readOnly`: globs of operations that only read.
  */
 export const ToolSubject = z
   .discriminatedUnion('kind', [
@@ -110,11 +110,11 @@ export const ToolExample = z
   .meta({ id: 'ToolExample', description: 'Arguments that show what a tool does.' });
 export type ToolExample = z.output<typeof ToolExample>;
 
-/** What a worker may have or lack besides its pools. */
+/** Optional parts of a worker besides its pools. */
 export const WorkerPart = z.enum(['memory', 'browser', 'powershell', 'aws', 'language_servers']);
 export type WorkerPart = z.output<typeof WorkerPart>;
 
-/** Groups of tools that are there only where a policy switches them on. */
+/** Groups of tools that exist only if a policy enables them. */
 export const ToolFeature = z.enum(['session_management']).meta({ id: 'ToolFeature' });
 export type ToolFeature = z.output<typeof ToolFeature>;
 

@@ -8,6 +8,9 @@ export const Dialect = z.enum(['core', ...DIALECT_NAMES]).meta({
 });
 export type Dialect = z.output<typeof Dialect>;
 
-/** Arguments of a dialect that its canonical tool does not have, and that only word the result. Never texts of the model's own. */
+/**
+ * Arguments of a dialect that its canonical tool lacks, and that only affect the wording of the result. Never contains texts of
+ * the model.
+ */
 export const DialectHints = z.record(z.string(), z.union([z.string().max(64), z.number(), z.boolean()]));
 export type DialectHints = z.output<typeof DialectHints>;

@@ -1,8 +1,8 @@
 /**
- * Parses JSON without rounding. A number that JavaScript would write back as another one, such as a 64-bit id,
- * 0.1234567890123456789 or 1e400, becomes a text of its digits as they came. A byte order mark is ignored (RFC 8259, 8.1). Own code: packages for it return objects or
- * big integers in place of texts, and the source text of `JSON.parse` needs Node 22.
- * @throws SyntaxError for what is not JSON
+ * Parses JSON without rounding. A number that JavaScript would write differently, such as a 64-bit id, 0.1234567890123456789 or
+ * 1e400, becomes a string of its original digits. A byte order mark is ignored (RFC 8259, 8.1). Own code: packages for it
+ * return objects or big integers in place of strings, and the source text of `JSON.parse` needs Node 22.
+ * @throws SyntaxError for malformed JSON
  */
 export function parseExactJson(marked: string): unknown {
   const text = marked.startsWith('\ufeff') ? marked.slice(1) : marked;
@@ -11,13 +11,13 @@ export function parseExactJson(marked: string): unknown {
   return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${token}"`)));
 }
 
-/** Whether a text is a JSON number that a double cannot hold as it is, or an integer beyond the safe ones. */
+/** True for the text of a JSON number that a double cannot represent exactly, or of an integer beyond the safe ones. */
 export function isExactNumberText(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !NUMBER.test(value)) return false;
   return !isExact(value) || (Number.isInteger(Number(value)) && !Number.isSafeInteger(Number(value)));
 }
 
-/** A double holds any 15 digits as they are. */
+/** Pattern of possibly inexact numbers: a double represents any 15 digits exactly. */
 const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -27,7 +27,7 @@ function isExact(number: string): boolean {
   return normalized(number) === normalized(String(Number(number)));
 }
 
-/** Equal for two texts of the same number: sign, digits without zeros around them, power of ten. */
+/** Canonical form of a number's text: sign, digits without zeros around them, power of ten. */
 function normalized(number: string): string {
   const [, sign = '', whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const all = whole + fraction;
@@ -37,7 +37,7 @@ function normalized(number: string): string {
   return `${sign}${significant}e${Number(power) - fraction.length + digits.length - significant.length}`;
 }
 
-/** By hand, since a pattern such as `0+$` begins again at each zero: a number of a million digits would take minutes. */
+/** Length without trailing zeros. A pattern such as `0+$` would begin again at each zero: minutes for a number of a million digits. */
 function lengthWithoutZeros(digits: string): number {
   let length = digits.length;
   while (digits[length - 1] === '0') length -= 1;

@@ -1,4 +1,4 @@
-/** Examples of the documents: bodies to send, and what comes back. Each is parsed by its schema in a test. */
+/** Examples of the documents: bodies and their responses. A test parses each by its schema. */
 
 const ID = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const BATCH_ID = '07-01JZ8C6A1B2C3D4E5F6G7H8J9K';
@@ -225,7 +225,7 @@ export const WEBHOOK_DELIVERY_EXAMPLES = [
   },
 ];
 
-/** Of the frames that clients send, by `op`. */
+/** Examples of client frames, by `op`. */
 export const CLIENT_FRAME_EXAMPLES = {
   auth: [{ op: 'auth', token: 'the-api-key' }],
   subscribe: [{ op: 'subscribe', id: 1, filter: { sessionId: 'demo', types: ['call.start', 'call.end'] }, batch: true }],

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** What a call changed in a file. Tools report it among the details of a result, as `diff`, and several as `diffs`. */
+/** Change of a file by a call. Tools report it among the details of a result, as `diff`, and several as `diffs`. */
 export const FileChange = z.object({
   path: z.string(),
   added: z.number(),
   removed: z.number(),
-  /** As in unified diffs: each line begins with a space, `+`, `-` or `\`. Line numbers begin at 1. */
+  /** Hunks as in unified diffs: each line begins with a space, `+`, `-` or `\`. Line numbers begin at 1. */
   hunks: z.array(
     z.object({
       oldStart: z.number(),
@@ -15,7 +15,7 @@ export const FileChange = z.object({
       lines: z.array(z.string()),
     }),
   ),
-  /** Not all of the change is in `hunks`. */
+  /** True if `hunks` lack a part of the change. */
   truncated: z.boolean(),
 });
 export type FileChange = z.output<typeof FileChange>;

@@ -5,8 +5,8 @@ export type JsonValue = z.output<ReturnType<typeof z.json>>;
 const recursive = z.json();
 
 /**
- * Any JSON value. It is checked in depth, but documented as an open value: a schema that refers to itself is more than most
- * client generators can turn into a usable type.
+ * Any JSON value. Validated in depth, but documented as an open value: most client generators cannot turn a recursive schema
+ * into a usable type.
  */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check makes it so
 export const Json = z

@@ -3,7 +3,7 @@ import { Dialect } from './dialect.js';
 import { Label } from './names.js';
 import { AgentGlob, DEFAULT_SCOPES, Scope, UserGlob } from './principal.js';
 
-/** What a key may do, as the config file and `POST /v1/keys` say it. */
+/** Rights of a key, in the config file and in `POST /v1/keys`. */
 export const KEY_RIGHTS = {
   agent: Label.optional().describe('The agent that calls with this key are of when they name none.'),
   agents: z

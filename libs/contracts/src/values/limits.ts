@@ -1,4 +1,4 @@
-/** Platform maxima; a request that asks for more is refused, not cut. */
+/** Platform maxima; a request beyond one is rejected, not cut. */
 export const LIMITS = {
   bodyBytes: 1_048_576,
   jsonDepth: 64,
@@ -6,18 +6,18 @@ export const LIMITS = {
   labelBytes: 256,
   waitSeconds: 60,
   pageSize: 200,
-  /** Of events in one answer. */
+  /** Events in one response. */
   eventsPage: 1_000,
   queueMs: 24 * 3_600_000,
   runMs: 600_000,
   totalMs: 7 * 24 * 3_600_000,
   cancelGraceMs: 60_000,
-  /** Of a WebSocket frame: of one that submits a call, as of a body over HTTP, and of any other. */
+  /** Bytes of a WebSocket frame: of one that submits a call, like a body over HTTP, and of any other. */
   submitFrameBytes: 1_048_576,
   frameBytes: 65_536,
   filtersPerSocket: 100,
   modelOutputBytes: 16_384,
-  /** What a tool may ask for, and keep meanwhile; of the value that it is given. */
+  /** Sizes of a tool's input request and its state, and of the given value. */
   promptBytes: 2_048,
   inputSchemaBytes: 4_096,
   samplingBytes: 16_384,
@@ -25,7 +25,7 @@ export const LIMITS = {
   suspensionStateBytes: 1_048_576,
 } as const;
 
-/** What is kept beside a call is kept this long: no call lives longer (`totalMs`, and a day for what is still to be written). */
+/** Lifetime of data stored beside a call: no call lives longer (`totalMs`, and a day for late writes). */
 export const KEPT_WITH_CALL_SECONDS = 8 * 24 * 3_600;
 
 /** Platform maxima of batches and steering. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** `<pp>-<ULID>`: the partition (two or three digits) and a ULID (Crockford base 32). Anyone can route by the id alone. */
+/** Id `<pp>-<ULID>`: the partition (two or three digits) and a ULID (Crockford base 32). The id alone is enough for routing. */
 export const CallId = z
   .string()
   .regex(/^\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}$/, 'expected a call id such as 07-01JZ8C5W3Q4X9R7T2M6K8N0P1V')
@@ -8,12 +8,12 @@ export const CallId = z
 
 const SHORT_ID_CHARS = 8;
 
-/** The end of a call id, which people read and write: 40 random bits, so that it names one of a million calls. */
+/** End of a call id, for people: 40 random bits, enough to identify one of a million calls. */
 export function shortCallId(callId: string): string {
   return callId.slice(-SHORT_ID_CHARS);
 }
 
-/** A session, agent or tenant label. Safe in a file name and in a Redis key; `.` and `..` are refused. */
+/** Label of a session, agent or tenant. Safe in a file name and in a Redis key; `.` and `..` are rejected. */
 export const Label = z
   .string()
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._@-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ -')
@@ -22,7 +22,7 @@ export const Label = z
     description: 'The name of a session, agent or tenant: 1 to 128 of the characters A-Z a-z 0-9 . _ @ -, but neither `.` nor `..`.',
   });
 
-/** A tool's wire name as models use it. */
+/** Wire name of a tool for models. */
 export const ToolName = z
   .string()
   .regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/, 'expected a letter, then at most 63 letters, digits, _ or -')

@@ -2,9 +2,12 @@ import { z } from 'zod';
 import { Dialect } from './dialect.js';
 import { Label } from './names.js';
 
-/** What a key of the config file may do where its entry does not say. */
+/** Scopes of a key in the config file, unless its entry sets others. */
 export const DEFAULT_SCOPES = ['submit', 'read', 'cancel'] as const;
-/** `approve` and `admin` loosen what calls are judged by, `operate` touches all tenants, `work` runs calls: a key has them only where its entry says so. */
+/**
+ * All scopes. `approve` and `admin` loosen the evaluation of calls, `operate` affects all tenants, `work` runs calls: a key
+ * needs them in its entry.
+ */
 export const SCOPES = [...DEFAULT_SCOPES, 'approve', 'admin', 'operate', 'work'] as const;
 export const Scope = z.enum(SCOPES).meta({
   id: 'Scope',
@@ -32,7 +35,7 @@ export const Person = z
   .meta({ id: 'Person', description: 'A person who has signed in.' });
 export type Person = z.output<typeof Person>;
 
-/** Who makes a request, as the guard found from the key. `keyId` is a short public id, never the key. */
+/** Caller of a request, found from the key by the guard. `keyId` is a short public id, never the key. */
 export const Principal = z.object({
   keyId: z.string().describe('A short public id of the key, never the key.'),
   tenantId: Label.describe('The owner of the key.'),
@@ -50,7 +53,7 @@ export const Principal = z.object({
 });
 export type Principal = z.output<typeof Principal>;
 
-/** What is kept of a token with the call that was submitted with it. */
+/** Rights of a token, stored with its submitted call. */
 export const TokenRights = Principal.pick({
   scopes: true,
   tools: true,

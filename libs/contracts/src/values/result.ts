@@ -23,7 +23,7 @@ const Resource = z.union([
   z.object({ ...ResourceBase, blob: z.string().describe('Its bytes, base64.') }),
 ]);
 
-/** What a tool may hand to the model. Images and audio are base64; a resource link points at something the agent can fetch. */
+/** Content of a tool for the model. Images and audio are base64; a resource link points at something the agent can fetch. */
 export const Content = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.string().describe('For the model, as it is.'), annotations: Annotations }),

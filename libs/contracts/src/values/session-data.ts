@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Json } from './json.js';
 import { keysOf } from './keys-of.js';
 
-/** What agents keep in a session, together. */
+/** Most bytes of all data that agents store in a session. */
 export const SESSION_DATA_BYTES = 262_144;
 
 export const TodoStatus = z.enum(['pending', 'in_progress', 'completed']);
@@ -43,7 +43,7 @@ export const PlanExecution = z
   })
   .meta({ id: 'PlanExecution', description: 'A plan that an agent has handed over for execution.' });
 
-/** What the agents of a session keep in it by their tools. */
+/** Data that the agents of a session store in it by their tools. */
 export const SESSION_DATA = {
   todos: z.array(Todo).optional().describe('The todo list. Absent = none.'),
   taskList: TaskList.optional().describe('The task list. Absent = none.'),

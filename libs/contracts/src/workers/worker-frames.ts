@@ -6,25 +6,25 @@ import { Problem } from '../errors/problem.js';
 import { JsonSchema, Pool, RetryPolicy, ToolEffect, ToolExample, ToolSubject, ToolTier } from '../tools/tool.js';
 
 export const WORKER_PROTOCOL = 'toolyard-worker/1';
-/** The WebSocket subprotocol of `GET /v1/worker`. */
+/** WebSocket subprotocol of `GET /v1/worker`. */
 export const WORKER_SUBPROTOCOL = 'toolyard-worker.1';
 export const WORKER_PATH = '/v1/worker';
 
 export const WORKER_LIMITS = {
-  /** Of one frame, in bytes. */
+  /** Bytes of one frame. */
   frameBytes: 1_048_576,
   /** Tools of one worker. */
   tools: 1_000,
-  /** Credit of one pool, and calls that one worker has at a time. */
+  /** Credit of one pool, and concurrent calls of one worker. */
   credit: 1_000,
   /** Frames of one long-poll request. */
   frames: 1_000,
   waitSeconds: 30,
-  /** Of an output that is sent beside the frames. */
+  /** Bytes of an output sent separately from the frames. */
   outputBytes: 8_388_608,
 } as const;
 
-/** The group of workers that run the same tools: the source under which their tools are in the catalog. */
+/** Group of workers with the same tools: the source of their tools in the catalog. */
 export const WorkerName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
@@ -37,7 +37,7 @@ const wseq = z
   .describe('Counts the frames of the worker about this attempt: 1, 2, 3. A repeated one is not applied again.');
 const ofCall = { callId: CallId.describe('The call.'), fence };
 
-/** A tool as a worker announces it. `tier`, `effect` and the like count only where the operator trusts the source. */
+/** Announced tool of a worker. `tier`, `effect` and the like count only if the operator trusts the source. */
 export const WorkerTool = z
   .strictObject({
     name: z.string().min(1).max(128).describe('Name by which the worker knows the tool.'),
@@ -90,7 +90,7 @@ const WorkerError = z
   })
   .meta({ id: 'WorkerError', description: 'Why a worker could not complete a call.' });
 
-/** A text that was sent by `PUT /v1/calls/{id}/output`. */
+/** Reference to a text sent by `PUT /v1/calls/{id}/output`. */
 export const WorkerOutput = z
   .object({
     sha256: z
