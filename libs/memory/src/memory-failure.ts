@@ -1,4 +1,4 @@
-/** Why nothing was remembered or found; the message is for the model. */
+/** Failure to store or find memories; the message is for the model. */
 export class MemoryFailure extends Error {
   override readonly name = 'MemoryFailure';
 

@@ -4,13 +4,13 @@ import type { SearchWeights } from './retrieval/merge-scores.js';
 import type { MemoryQuotas } from './write/usage.js';
 
 const MEBIBYTE = 1_048_576;
-/** Chunks of a tenant from which pgvector compares vectors, where the server has it. */
+/** Chunks of a tenant above which pgvector compares vectors, if the server has it. */
 const EXACT_ROWS = 50_000;
 
 const whole = (fallback: number) => z.coerce.number({ error: 'expected a whole number from 1' }).int().min(1).default(fallback);
 const share = (fallback: number) => z.coerce.number({ error: 'expected a number from 0 to 1' }).min(0).max(1).default(fallback);
 
-/** The variables that this library reads; an app spreads them into its own schema. */
+/** Environment variables of this library, for the schemas of apps. */
 export const MEMORY_ENV = {
   MEMORY_TEXT_WEIGHT: share(0.5).describe('How much shared words count in searches of memory, from 0 to 1.'),
   MEMORY_VECTOR_WEIGHT: share(0.5).describe('How much similar vectors count, from 0 to 1.'),
@@ -54,7 +54,7 @@ export interface MemorySettings {
   readonly exactRows: number;
 }
 
-/** Undefined without a database. @throws Error that names the wrong variables */
+/** Settings; undefined without a database. @throws Error that names the wrong variables */
 export function memorySettings(values: z.output<typeof MemoryEnv>, databaseUrl: string | undefined): MemorySettings | undefined {
   const { MEMORY_TEXT_WEIGHT: text, MEMORY_VECTOR_WEIGHT: vector, EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model } = values;
   if (text + vector === 0) throw new Error('MEMORY_TEXT_WEIGHT, MEMORY_VECTOR_WEIGHT: expected one of them above 0');

@@ -177,7 +177,7 @@ describe('changes of one user', () => {
     await store.notes.save(alice, 'busy-first', 'The first note.', signal);
     const ended = new AbortController();
     let saves: Promise<PromiseSettledResult<void>[]> | undefined;
-    // As another worker does that changes what alice has.
+    // Simulates another worker that changes alice's data.
     await changeInScope(db, alice, async () => {
       const early = Array.from({ length: 20 }, (_, i) => store.notes.save(alice, `busy-${i}`, `Note number ${i}.`, signal));
       saves = Promise.allSettled([...early, store.notes.save(alice, 'busy-late', 'Too late.', ended.signal)]);
@@ -297,7 +297,7 @@ describe('indexing', () => {
     const one = async function* () {
       yield await Promise.resolve({ path: 'one', text: 'the first page' });
     };
-    // Its process dies after the first document: the loop never ends.
+    // Simulates a process that dies after the first document: the loop never ends.
     const arrived = new Promise<void>((resolve) => {
       const documents = async function* () {
         yield* one();

@@ -14,7 +14,7 @@ import type { MemoryScope } from './write/scoped-tables.js';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** What is remembered of users, in the database. Everything it gives and takes is of one tenant and user. */
+/** Memory of users, in the database. Every operation is limited to one tenant and user. */
 export class Memory {
   readonly facts: FactStore;
   readonly notes: NoteStore;
@@ -30,7 +30,7 @@ export class Memory {
     this.knowledge = new KnowledgeStore(this.storage);
   }
 
-  /** Nothing is connected before the first use. `post` obeys the rules of the operator about where requests may go. */
+  /** Opens the memory, without a connection before the first use. `post` enforces the operator's egress rules. */
   static open(settings: MemorySettings, post: PostJson, onError: (error: unknown) => void): Memory {
     const { databaseUrl, embeddings, weights, quotas, exactRows } = settings;
     return new Memory({
@@ -43,7 +43,7 @@ export class Memory {
     });
   }
 
-  /** As `indexContext`. */
+  /** Indexes like `indexContext`. */
   index(
     scope: MemoryScope,
     request: IndexRequest,
@@ -53,19 +53,19 @@ export class Memory {
     return indexContext(this.storage, scope, request, signal, onProgress);
   }
 
-  /** Whether tools may be offered: not when an operator has to act first. */
+  /** Availability of the tools: false if an operator has to act first. */
   status(): { readonly ok: boolean; readonly reason?: string } {
     const { fault } = this.storage;
     return fault === undefined ? { ok: true } : { ok: false, reason: fault };
   }
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): Promise<void> {
     return this.storage.close();
   }
 }
 
-/** `public` is where pgvector is. What is stored is on the disk when it is answered. */
+/** Opens the database. `public` contains pgvector. Writes are on disk before they are acknowledged. */
 export function openMemoryDatabase(url: string, onError: (error: unknown) => void): MemoryDatabase {
   return openDatabase<MemoryTables>({
     url,

@@ -16,37 +16,37 @@ export interface StorageOptions {
   readonly quotas: MemoryQuotas;
   /** Chunks of a tenant up to which the vectors of a user are compared in this process. */
   readonly exactRows: number;
-  /** Called when the database or the embedding model failed. */
+  /** Called if the database or the embedding model fails. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Aborted before its turn, a transaction does not begin; one that has begun goes on. */
+/** Scope with a signal. An abort stops a transaction only before its begin. */
 export type WaitingScope = MemoryScope & { readonly signal?: AbortSignal };
 
-/** Connections to the database, and transactions at the same time: what waits for one waits here, as the pool gives up after seconds. */
+/** Number of connections, and of concurrent transactions: further ones wait here, as the pool gives up after seconds. */
 export const CONNECTIONS = 4;
 
-/** The database and the embedding model, as the stores use them. */
+/** Database and embedding model for the stores. */
 export class MemoryStorage {
   private readonly transactions = pLimit(CONNECTIONS);
-  /** Of each user. Changes wait for one another without a connection, which other users need. */
+  /** Queues of changes by user. Changes wait for each other without a connection, which other users need. */
   private readonly changes = new Map<string, { readonly inTurn: LimitFunction; open: number }>();
   private ready: Promise<void> | undefined;
   private refusal: string | undefined;
 
   constructor(readonly options: StorageOptions) {}
 
-  /** Why nothing can be stored here until an operator acts; undefined while nothing is known of such a reason. */
+  /** Reason why nothing can be stored until an operator acts; undefined if none is known. */
   get fault(): string | undefined {
     return this.refusal;
   }
 
-  /** Rejects with a MemoryFailure when the database does not answer. */
+  /** Reads in a transaction. Rejects with a MemoryFailure if the database does not respond. */
   read<T>({ signal, ...scope }: WaitingScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
     return this.typed((db) => inScope(db, scope, run), signal);
   }
 
-  /** The same, with the changes of one user one after another. */
+  /** Like `read`, with the changes of one user serialised. */
   async change<T>({ signal, ...scope }: WaitingScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
     const user = JSON.stringify([scope.tenantId, scope.userId]);
     const changes = this.changes.get(user) ?? { inTurn: pLimit(1), open: 0 };
@@ -60,7 +60,7 @@ export class MemoryStorage {
     }
   }
 
-  /** Undefined for texts without a vector; `failed` when the model did not answer, which keeps nothing from being stored. */
+  /** Undefined for texts without a vector; `failed` if the model did not respond, which does not prevent storing. */
   async embed(
     texts: readonly string[],
     signal: AbortSignal,
@@ -94,7 +94,7 @@ export class MemoryStorage {
     }
   }
 
-  /** A failure is tried again by the next use. */
+  /** Migrates the tables. The next use repeats a failed migration. */
   private async migrate(): Promise<void> {
     try {
       await migrateMemory(this.options.db);

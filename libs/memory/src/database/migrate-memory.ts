@@ -3,16 +3,16 @@ import { HistoryUnavailable } from '#history';
 import * as memory from './migrations/0001-memory.js';
 import type { MemoryDatabase } from './tables.js';
 
-/** Apart from the history, which is made again from the log: these rows are not. */
+/** Schema separate from the history, which can be rebuilt from the log: these rows cannot. */
 export const SCHEMA = 'toolyard_memory';
 
 /**
- * In the order of their names. A migration only adds, and what it adds may be null or has a default: workers of the release
- * before go on reading and writing.
+ * Migrations in the order of their names. A migration only adds, with null or a default allowed: workers of the previous
+ * release continue to read and write.
  */
 const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-memory': { up: memory.up } };
 
-/** Creates or updates the tables. Safe to run by several workers at once, under an advisory lock. Tables of a newer release are left as they are. */
+/** Creates or updates the tables. Safe for concurrent workers, under an advisory lock. Does not change tables of a newer release. */
 export async function migrateMemory(db: MemoryDatabase): Promise<void> {
   const done = await appliedMigrations(db);
   if (Object.keys(MIGRATIONS).every((name) => done.has(name))) return;
@@ -36,7 +36,7 @@ async function appliedMigrations(db: MemoryDatabase): Promise<ReadonlySet<string
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Two workers that create a schema at the same time: one of them gets an error that it exists. */
+/** True for the error of one of two workers that create a schema at the same time. */
 function isDuplicate(error: unknown): boolean {
   return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
 }

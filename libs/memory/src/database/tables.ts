@@ -4,29 +4,29 @@ export type ItemKind = 'fact' | 'note' | 'turn' | 'document';
 
 type Time = ColumnType<Date, never, Date>;
 
-/** What is remembered: a fact, a note, a turn of a conversation, or a document of a knowledge context. */
+/** Memory item: a fact, a note, a turn of a conversation, or a document of a knowledge context. */
 export interface ItemsTable {
   readonly id: string;
   readonly tenant_id: string;
   readonly user_id: string;
   readonly kind: ItemKind;
-  /** Empty for what holds in all sessions. */
+  /** Empty for items of all sessions. */
   readonly session_id: string;
   /** Key of a fact, role of a turn, path of a document. */
   readonly name: string;
   readonly category: string;
-  /** Of a document: the operation that indexed it. */
+  /** Operation that indexed a document. */
   readonly operation: string;
   /** Empty for documents, whose text is in their chunks. */
   readonly content: string;
   readonly chunks: number;
-  /** Counted against the quotas, with all its chunks. */
+  /** Bytes that count for the quotas, including all chunks. */
   readonly bytes: number;
   readonly created_at: Generated<Date>;
   readonly updated_at: Time & Generated<Date>;
 }
 
-/** A part of an item as it is searched. Scope and kind are those of the item. */
+/** Searchable part of an item. Scope and kind are those of the item. */
 export interface ChunksTable {
   readonly item_id: string;
   readonly ordinal: number;
@@ -36,15 +36,15 @@ export interface ChunksTable {
   readonly session_id: string;
   readonly operation: string;
   readonly text: string;
-  /** A tsvector of the words of `searchWords`. */
+  /** Tsvector of the words from `searchWords`. */
   readonly words: string;
-  /** Which model made the vector, with its dimensions; null without a vector. */
+  /** Model of the vector, with its dimensions; null without a vector. */
   readonly model: string | null;
-  /** `real[]`, of length 1. */
+  /** Vector as `real[]`, of length 1. */
   readonly embedding: string | null;
 }
 
-/** What a user has stored, and in the row whose user is empty what the tenant has. */
+/** Usage of a user, or of the whole tenant in the row with an empty user. */
 export interface UsageTable {
   readonly tenant_id: string;
   readonly user_id: string;
@@ -53,15 +53,15 @@ export interface UsageTable {
   readonly bytes: number;
 }
 
-/** A named collection of documents. */
+/** Named collection of documents. */
 export interface ContextsTable {
   readonly id: string;
   readonly tenant_id: string;
   readonly user_id: string;
   readonly name: string;
-  /** The path of the workspace from which it was read; empty for a text. */
+  /** Source path in the workspace; empty for a text. */
   readonly path: string;
-  /** The operation whose documents are found. */
+  /** Operation whose documents are visible to searches. */
   readonly operation: string;
   readonly documents: number;
   readonly chunks: number;

@@ -1,13 +1,13 @@
-/** Turns texts into vectors of which similar texts have similar ones. */
+/** Converts texts into vectors, similar ones for similar texts. */
 export interface EmbeddingProvider {
-  /** Vectors of one model are compared with each other only. */
+  /** Name of the model; only vectors of the same model are compared. */
   readonly model: string;
-  /** What a search says of its ranking. */
+  /** Description of the ranking in search results. */
   readonly label: string;
-  /** It finds no other words for the same thing. */
+  /** True if synonyms are not found. */
   readonly isLimited: boolean;
-  /** Vectors of unrelated texts are less similar than this (cosine). */
+  /** Least similarity (cosine); vectors of unrelated texts are below it. */
   readonly minSimilarity: number;
-  /** One vector for each text, in their order. Rejects when there are none, or when `signal` aborts. */
+  /** One vector for each text, in their order. Rejects if there are none, or when `signal` aborts. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
 }

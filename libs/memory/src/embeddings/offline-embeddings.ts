@@ -5,8 +5,8 @@ const DIMENSIONS = 512;
 const NGRAM = 3;
 
 /**
- * Needs no model and no network: words and their runs of three characters, hashed into a vector. Finds other forms of a word
- * and misspelt ones, not other words for the same thing.
+ * Embeddings without model and network: words and their trigrams, hashed into a vector. Finds other forms of a word and
+ * misspelt ones, but no synonyms.
  */
 export const OFFLINE_EMBEDDINGS: EmbeddingProvider = {
   model: 'hashed-ngrams',
@@ -31,7 +31,7 @@ export function hashedNgrams(text: string): number[] {
   return vector;
 }
 
-/** 32 bits, unsigned: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/** FNV-1a hash, 32 bits, unsigned: http://www.isthe.com/chongo/tech/comp/fnv/ */
 function fnv1a(text: string): number {
   let hash = 0x811c_9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193);

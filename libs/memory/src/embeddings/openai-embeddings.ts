@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { EmbeddingProvider } from './embedding-provider.port.js';
 
-/** Texts in one request. */
+/** Most texts in one request. */
 const BATCH = 64;
 
 export interface HttpEmbeddingSettings {
-  /** Up to and without `/embeddings`, such as `https://api.openai.com/v1`. */
+  /** URL up to, but without, `/embeddings`, such as `https://api.openai.com/v1`. */
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
@@ -13,7 +13,7 @@ export interface HttpEmbeddingSettings {
   readonly minSimilarity: number;
 }
 
-/** One POST of JSON: the status and the body of the answer. Rejects when there is none, or when `signal` aborts. */
+/** Sends JSON by POST; resolves with status and body of the response. Rejects if there is none, or when `signal` aborts. */
 export type PostJson = (
   url: string,
   request: { readonly headers: Readonly<Record<string, string>>; readonly body: string; readonly signal: AbortSignal },
@@ -23,7 +23,7 @@ const Answer = z.object({
   data: z.array(z.object({ index: z.number().int().min(0), embedding: z.array(z.number()).min(1).max(16_000) })),
 });
 
-/** A server that speaks `POST /embeddings` of the OpenAI API. */
+/** Embeddings of a server with `POST /embeddings` of the OpenAI API. */
 export class OpenAiEmbeddings implements EmbeddingProvider {
   readonly model: string;
   readonly label: string;

@@ -1,13 +1,13 @@
 import type { EmbeddingProvider } from './embedding-provider.port.js';
 
 export interface Embedding {
-  /** Model and dimensions: only vectors with the same mark are compared. */
+  /** Model and dimensions: only vectors with the same value are compared. */
   readonly model: string;
-  /** Of length 1. */
+  /** Vector of length 1. */
   readonly vector: readonly number[];
 }
 
-/** Embeddings of the texts. Undefined for a vector without a direction. @throws Error when the provider's answer has another form */
+/** Embeddings of the texts. Undefined for a vector without a direction. @throws Error if the provider's response has another form */
 export async function embedAll(
   provider: EmbeddingProvider,
   texts: readonly string[],
@@ -21,18 +21,18 @@ export async function embedAll(
   });
 }
 
-/** The vector with length 1; undefined for one without a direction or with numbers that are none. */
+/** Vector scaled to length 1; undefined for one without a direction or with invalid numbers. */
 export function unitVector(vector: readonly number[]): number[] | undefined {
   const length = Math.hypot(...vector);
   return Number.isFinite(length) && length > 0 ? vector.map((value) => value / length) : undefined;
 }
 
-/** As PostgreSQL reads `real[]`. */
+/** Vector in PostgreSQL's text form of `real[]`. */
 export function arrayText(vector: readonly number[]): string {
   return `{${vector.map((value) => value.toPrecision(8)).join(',')}}`;
 }
 
-/** As pgvector reads `vector`. */
+/** Vector in the text form of pgvector. */
 export function vectorText(vector: readonly number[]): string {
   return `[${vector.map((value) => value.toPrecision(8)).join(',')}]`;
 }
@@ -40,7 +40,7 @@ export function vectorText(vector: readonly number[]): string {
 const HEADER_BYTES = 20;
 const ELEMENT_BYTES = 8;
 
-/** The inner product with a `real[]` as `array_send` gives it: a header, then for each element its length and its value. */
+/** Inner product with a `real[]` in the binary form of `array_send`: a header, then for each element its length and its value. */
 export function productWithPacked(packed: Buffer, vector: readonly number[]): number {
   let sum = 0;
   for (let index = 0; index < vector.length; index += 1)

@@ -1,14 +1,14 @@
 import { sql, type SelectQueryBuilder } from 'kysely';
 import type { ItemKind, MemoryTables } from '../database/tables.js';
 
-/** Which chunks of the user are searched. */
+/** Filter of the user's chunks in a search. */
 export interface ChunkFilter {
   readonly kinds: readonly ItemKind[];
-  /** Not given: of all sessions and of none. */
+  /** Sessions, with an empty string for none. Default: all. */
   readonly sessions?: readonly string[];
-  /** Documents of these operations. */
+  /** Operations whose documents are searched. */
   readonly operations?: readonly string[];
-  /** Only these, by `chunkId`. */
+  /** Chunks by `chunkId`. */
   readonly chunks?: readonly string[];
 }
 
@@ -23,12 +23,12 @@ export function filtered<O>(
   return found;
 }
 
-/** Names a chunk of a user. */
+/** Id of a chunk of a user. */
 export function chunkId({ item_id, ordinal }: { readonly item_id: string; readonly ordinal: number }): string {
   return `${item_id}#${ordinal}`;
 }
 
-/** The item of a chunk, by its `chunkId`. */
+/** Item of a chunk, by its `chunkId`. */
 export function itemOf(id: string): string {
   return id.slice(0, id.lastIndexOf('#'));
 }

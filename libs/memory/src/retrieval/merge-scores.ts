@@ -1,22 +1,22 @@
-/** How much each kind of match counts; only their ratio matters. */
+/** Weights of both kinds of match; only their ratio matters. */
 export interface SearchWeights {
   readonly text: number;
   readonly vector: number;
 }
 
 export interface Scores {
-  /** From 0 to 1, by the id of what was found. */
+  /** Scores from 0 to 1, by the id of the match. */
   readonly text: ReadonlyMap<string, number>;
   readonly vector: ReadonlyMap<string, number>;
 }
 
 export interface Scored {
   readonly id: string;
-  /** From 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number;
 }
 
-/** The weighted mean of both scores, best first; what has none in a search that does not count is left out. Equal scores are ordered by id. Pure. */
+/** Weighted means of both scores, best first; entries with a score of 0 are omitted. Equal scores are ordered by id. Pure. */
 export function mergeScores({ text, vector }: Scores, weights: SearchWeights): Scored[] {
   const sum = weights.text + weights.vector;
   const scoreOf = (id: string) => (weights.text * bounded(text.get(id)) + weights.vector * bounded(vector.get(id))) / sum;

@@ -10,7 +10,7 @@ import { mergeScores, type Scored } from './merge-scores.js';
 import { hasPgvector, pgvectorSimilar, scanSimilar } from './similar-chunks.js';
 import { textScores } from './text-scores.js';
 
-/** Of either kind of match, those that are scored. */
+/** Most scored candidates of each kind of match. */
 const CANDIDATES = 200;
 const QUERY_WORDS = 64;
 
@@ -21,23 +21,23 @@ export interface Hit {
   readonly category: string;
   readonly sessionId: string;
   readonly operation: string;
-  /** Of the whole item; empty for documents. */
+  /** Content of the whole item; empty for documents. */
   readonly content: string;
-  /** The part that was found. */
+  /** Matching part. */
   readonly text: string;
   readonly score: number;
 }
 
-/** By what results are ranked. */
+/** Description of the ranking. */
 export interface Ranking {
-  /** For the reader. */
+  /** Text for the reader. */
   readonly ranking: string;
-  /** Other words for the same thing are not found. */
+  /** True if synonyms are not found. */
   readonly isLimited: boolean;
 }
 
 export interface SearchResult extends Ranking {
-  /** Best first; texts that are the same appear once. */
+  /** Matches, best first; equal texts appear once. */
   readonly hits: readonly Hit[];
 }
 
@@ -47,10 +47,11 @@ export interface SearchRequest extends ChunkFilter {
 }
 
 /**
- * Finds what shares words with the query (full text of the database) or is similar to it (vectors):
- * 1. ask the model for the vector of the query, before anything is locked
+ * Finds chunks that share words with the query (full text of the database) or are similar to it (vectors):
+ *
+ * 1. request the vector of the query from the model, before anything is locked
  * 2. read the chunks that share words, and the most similar ones; each gets both scores
- * 3. weigh them, and read the items of the best
+ * 3. weigh the scores, and read the items of the best
  */
 export async function searchChunks(
   storage: MemoryStorage,
@@ -91,7 +92,7 @@ async function meansOf(tables: ScopedTables, tenantRows: number, exactRows: numb
 
 async function textMatches(tables: ScopedTables, filter: ChunkFilter, words: readonly string[]): Promise<Map<string, string>> {
   if (words.length === 0) return new Map();
-  // Words have no quotes: searchWords leaves letters, digits and _ alone.
+  // Words have no quotes: searchWords keeps only letters, digits and _.
   const any = sql`${words.map((word) => `'${word}'`).join(' | ')}::tsquery`;
   const rows = await filtered(tables.chunks(), filter)
     .where(sql<boolean>`words @@ ${any}`)
@@ -137,7 +138,7 @@ async function similarChunks(
 }
 
 async function hitsOf(tables: ScopedTables, scored: readonly Scored[], limit: number): Promise<Hit[]> {
-  // Some are the same text: a few more than are asked for.
+  // Reads more chunks than requested, since some have the same text.
   const best = scored.slice(0, limit + CANDIDATES);
   if (best.length === 0) return [];
   const rows = await tables

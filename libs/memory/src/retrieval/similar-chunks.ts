@@ -7,19 +7,19 @@ const PAGE = 500;
 
 export interface SimilarOptions {
   readonly most: number;
-  /** Cosines below this count as none. */
+  /** Least cosine; lower ones count as 0. */
   readonly least: number;
-  /** Chunks that are scored besides, by `chunkId`. */
+  /** Additional chunks to score, by `chunkId`. */
   readonly always: ReadonlySet<string>;
 }
 
-/** Whether the server can compare vectors itself: the extension pgvector is there. */
+/** True if the server has the extension pgvector. */
 export async function hasPgvector({ db }: ScopedTables): Promise<boolean> {
   const { rows } = await sql`select 1 from pg_extension where extname = 'vector'`.execute(db);
   return rows.length > 0;
 }
 
-/** The most similar chunks, and those that are always scored, compared in this process: each vector is read once, a page at a time. */
+/** Most similar chunks and the additional ones, compared in this process: reads each vector once, a page at a time. */
 export async function scanSimilar(
   tables: ScopedTables,
   filter: ChunkFilter,
@@ -49,7 +49,7 @@ export async function scanSimilar(
   return new Map([...best.map(({ id, score }) => [id, score] as const), ...others]);
 }
 
-/** The same by pgvector. It compares with every vector of the user, too: an index would miss some of a filtered search. */
+/** Like `scanSimilar`, by pgvector. Also compares every vector of the user: an index would miss some of a filtered search. */
 export async function pgvectorSimilar(
   tables: ScopedTables,
   filter: ChunkFilter,

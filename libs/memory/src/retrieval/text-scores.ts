@@ -1,8 +1,8 @@
 import { searchWords } from '../text/search-words.js';
 
 /**
- * How much of the query each text has, from 0 to 1: the words that it shares, weighted by how rare they are. `total`: how
- * many texts there are, of which `texts` are those with a word of the query. Pure.
+ * Share of the query in each text, from 0 to 1: the common words, weighted by rarity. `total`: number of all texts, of which
+ * `texts` contain a word of the query. Pure.
  */
 export function textScores(query: readonly string[], texts: ReadonlyMap<string, string>, total: number): ReadonlyMap<string, number> {
   const found = [...texts].map(([id, text]) => [id, new Set(searchWords(text))] as const);

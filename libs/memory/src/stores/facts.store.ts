@@ -9,7 +9,7 @@ export interface Fact {
   readonly key: string;
   readonly content: string;
   readonly category: string;
-  /** It is bound to the session in which it was stored. */
+  /** True for a fact of the session in which it was stored. */
   readonly inSession: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface FactsFound extends Ranking {
 export class FactStore {
   constructor(private readonly storage: MemoryStorage) {}
 
-  /** The same key again replaces content and category. */
+  /** Stores a fact. An existing key gets the new content and category. */
   async store(scope: MemoryScope, fact: Fact, signal: AbortSignal): Promise<void> {
     const [name, content, category] = [storableText(fact.key), storableText(fact.content), storableText(fact.category)];
     const sessionId = sessionOf(scope, fact.inSession);
@@ -35,7 +35,7 @@ export class FactStore {
     });
   }
 
-  /** Best first. Facts of the user, and those of this session. */
+  /** Facts of the user and of this session, best first. */
   async recall(scope: MemoryScope, query: string, limit: number, signal: AbortSignal): Promise<FactsFound> {
     const sessions = [...new Set(['', scope.sessionId ?? ''])];
     const { hits, ...ranking } = await searchChunks(this.storage, scope, { query, limit: limit * 4, kinds: ['fact'], sessions }, signal);
@@ -47,7 +47,7 @@ export class FactStore {
     return { facts, ...ranking };
   }
 
-  /** False when there is no such fact: of the session if it has one, else of the user. */
+  /** Deletes a fact of the session, else of the user. False if there is none. */
   async forget(scope: MemoryScope, key: string, signal: AbortSignal): Promise<boolean> {
     const name = storableText(key);
     return this.storage.change({ ...scope, signal }, async (tables) => {

@@ -12,17 +12,17 @@ export interface Document {
 }
 
 export interface IndexRequest {
-  /** Chosen by the caller. An operation that is repeated starts from the beginning, unless it was complete. */
+  /** Id chosen by the caller. A repeated operation starts from the beginning, unless it was complete. */
   readonly operationId: string;
   readonly contextId: string;
   readonly name: string;
-  /** From where it was read; empty for a text. */
+  /** Source path; empty for a text. */
   readonly path: string;
-  /** `add`: there must be none of this name. `update`: there must be one, which is replaced at the end. */
+  /** `add`: requires a new name. `update`: requires an existing context, which is replaced at the end. */
   readonly mode: 'add' | 'update';
   readonly total: number;
   readonly documents: AsyncIterable<Document>;
-  /** What `operations` says of an error of `documents`; undefined for one that is not for the user. */
+  /** Reason of an error of `documents`, for the user; undefined for an internal one. */
   readonly reasonOf?: (error: unknown) => string | undefined;
 }
 
@@ -32,19 +32,20 @@ export interface Indexed {
   readonly chunks: number;
 }
 
-/** Longer than any call may run: the process of such an operation is gone. */
+/** Longer than any call may run: the process of an older operation is gone. */
 const LOST_MS = 900_000;
 const KEPT_OPERATIONS = 20;
-/** Of a user. Each is a row that lists and searches read. */
+/** Most contexts of a user. Each is a row that lists and searches read. */
 const MOST_CONTEXTS = 500;
 
 /**
  * Indexes documents as a context:
- * 1. register the operation, so that `status` shows it and `cancel` stops it; forget what lost operations left
- * 2. index one document after another; readers do not see them yet
- * 3. make them the documents of the context, in one transaction, and delete those before
  *
- * Rejects with the reason of `signal`, or with a MemoryFailure; what was indexed until then is deleted.
+ * 1. register the operation, so that `status` shows it and `cancel` stops it; delete the rows of lost operations
+ * 2. index one document after another, invisible to readers
+ * 3. make them the documents of the context, in one transaction, and delete the previous ones
+ *
+ * Rejects with the reason of `signal`, or with a MemoryFailure; everything indexed until then is deleted.
  */
 export async function indexContext(
   storage: MemoryStorage,
@@ -70,14 +71,14 @@ export async function indexContext(
     signal.throwIfAborted();
     return (await finish(storage, { ...scope, signal }, request, documents, chunks)) ?? (await undo(storage, scope, request, 'cancelled'));
   } catch (error) {
-    // The database may be what failed: then the next operation deletes what is left.
+    // Ignores failures, possibly of the database: the next operation deletes the rest.
     const fault = error instanceof MemoryFailure ? error.message : request.reasonOf?.(error);
     await undo(storage, scope, request, signal.aborted ? 'cancelled' : 'failed', fault).catch(() => {});
     throw error;
   }
 }
 
-/** What it came to, if the operation is complete: the process that ran it was lost before it said so. */
+/** Result of an operation that is already complete: its process died before the response. Undefined for a new one. */
 function begin(
   storage: MemoryStorage,
   scope: WaitingScope,
@@ -98,7 +99,7 @@ function begin(
   });
 }
 
-/** @throws MemoryFailure `quota_exceeded` when the user has as many contexts as there may be */
+/** @throws MemoryFailure `quota_exceeded` if the user has the most contexts allowed */
 async function checkRoom(tables: ScopedTables): Promise<void> {
   const { count } = await tables
     .contexts()
@@ -111,7 +112,7 @@ async function checkRoom(tables: ScopedTables): Promise<void> {
   );
 }
 
-/** Deletes old operations, and documents that are of no context and of no running operation; the operation itself starts from the beginning. */
+/** Deletes old operations, and documents without a context and a running operation; the operation itself starts from the beginning. */
 async function forgetOperations(tables: ScopedTables, operationId: string) {
   const all = await tables.operations().selectAll().orderBy('started_at', 'desc').execute();
   const isLost = ({ status, updated_at }: (typeof all)[number]) => status === 'running' && Date.now() - updated_at.getTime() > LOST_MS;
@@ -127,7 +128,7 @@ async function forgetOperations(tables: ScopedTables, operationId: string) {
     .execute();
 }
 
-/** False when the operation was cancelled. */
+/** False if the operation was cancelled. */
 function addDocument(
   storage: MemoryStorage,
   scope: WaitingScope,
@@ -153,7 +154,7 @@ function addDocument(
   });
 }
 
-/** Undefined when the operation was cancelled. */
+/** Undefined if the operation was cancelled. */
 function finish(
   storage: MemoryStorage,
   scope: WaitingScope,
@@ -191,7 +192,7 @@ function undo(
   });
 }
 
-/** False when it does not run any more. */
+/** False if the operation no longer runs. */
 async function setStatus(tables: ScopedTables, id: string, status: 'completed' | 'cancelled' | 'failed', fault?: string): Promise<boolean> {
   const changed = await tables
     .updateOperations()

@@ -5,7 +5,7 @@ import type { ScopedTables } from '../write/scoped-tables.js';
 
 export type KnowledgeContext = Selectable<ContextsTable>;
 
-/** One of them is given. */
+/** Reference to a context by exactly one of the fields. */
 export interface ContextName {
   readonly id?: string | undefined;
   readonly name?: string | undefined;

@@ -16,7 +16,7 @@ export interface KnowledgeHit {
 
 export interface KnowledgeFound extends Ranking {
   readonly results: readonly KnowledgeHit[];
-  /** Of all matches that were scored. */
+  /** Number of all scored matches. */
   readonly total: number;
 }
 
@@ -26,7 +26,7 @@ export interface KnowledgeQuery {
   readonly limit: number;
   readonly offset: number;
   readonly sortBy: 'relevance' | 'path' | 'name';
-  /** End of the names of documents, such as `md`. */
+  /** Suffix of document names, such as `md`. */
   readonly fileType?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export class KnowledgeStore {
     return this.storage.read(scope, (tables) => tables.contexts().selectAll().orderBy('name').execute());
   }
 
-  /** Newest first. */
+  /** Last operations, newest first. */
   operations(scope: MemoryScope) {
     return this.storage.read(scope, (tables) => tables.operations().selectAll().orderBy('started_at', 'desc').limit(20).execute());
   }
@@ -74,7 +74,7 @@ export class KnowledgeStore {
     });
   }
 
-  /** All contexts and operations; what is being indexed stops. Resolves with how many contexts there were. */
+  /** Deletes all contexts and operations, which stops running ones. Resolves with the number of contexts. */
   async clear(scope: MemoryScope, signal: AbortSignal): Promise<number> {
     return this.storage.change({ ...scope, signal }, async (tables) => {
       await tables.deleteOperations().execute();
@@ -85,7 +85,7 @@ export class KnowledgeStore {
     });
   }
 
-  /** Stops one operation, or all. Resolves with the ids of those that ran. */
+  /** Cancels one operation, or all. Resolves with the ids of the running ones. */
   async cancel(scope: MemoryScope, operationId: string | undefined, signal: AbortSignal): Promise<string[]> {
     return this.storage.change({ ...scope, signal }, async (tables) => {
       let running = tables.updateOperations().set({ status: 'cancelled', updated_at: new Date() }).where('status', '=', 'running');

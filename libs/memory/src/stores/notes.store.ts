@@ -17,11 +17,11 @@ export interface NotesFound extends Ranking {
   readonly results: readonly NoteHit[];
 }
 
-/** Free texts of a user, by ids that the caller makes. */
+/** Free texts of a user, with ids by the caller. */
 export class NoteStore {
   constructor(private readonly storage: MemoryStorage) {}
 
-  /** The same id again is the same note: nothing changes. */
+  /** Saves a note. An existing id changes nothing. */
   async save(scope: MemoryScope, id: string, text: string, signal: AbortSignal): Promise<void> {
     const content = storableText(text);
     const chunks = await prepareChunks(this.storage, content, signal);
@@ -50,7 +50,7 @@ export class NoteStore {
     });
   }
 
-  /** Best first, the best part of each note; with `turns`, what was said in conversations of the user besides. */
+  /** Notes with their best part, best first; with `turns`, also turns of the user's conversations. */
   async search(
     scope: MemoryScope,
     { query, limit, turns }: { readonly query: string; readonly limit: number; readonly turns: boolean },

@@ -3,7 +3,7 @@ import { insertItem, prepareChunks, shrinkage, storableText, sumOf } from '../wr
 import type { MemoryScope, ScopedTables } from '../write/scoped-tables.js';
 import { countUsage } from '../write/usage.js';
 
-/** Of one user: the oldest go when there are more. */
+/** Most turns of one user; above it, the oldest are deleted. */
 const MOST_TURNS = 2_000;
 
 export interface Turn {
@@ -11,11 +11,11 @@ export interface Turn {
   readonly content: string;
 }
 
-/** What was said in the conversations of a user. */
+/** Turns of a user's conversations. */
 export class TurnStore {
   constructor(private readonly storage: MemoryStorage) {}
 
-  /** The same id again is the same turn: nothing changes. */
+  /** Adds a turn. An existing id changes nothing. */
   async add(scope: MemoryScope, id: string, turn: Turn, signal: AbortSignal): Promise<void> {
     const content = storableText(turn.content);
     const chunks = await prepareChunks(this.storage, content, signal);

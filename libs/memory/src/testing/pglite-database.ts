@@ -4,12 +4,12 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { SCHEMA } from '../database/migrate-memory.js';
 import type { MemoryDatabase, MemoryTables } from '../database/tables.js';
 
-/** Bytes as the driver `pg` gives them. */
+/** Value in the form of the driver `pg`, with bytes as Buffer. */
 function asDriver(value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value) : value;
 }
 
-/** An empty PostgreSQL in this process that has pgvector. One connection: not for transactions at the same time. */
+/** Empty PostgreSQL in this process, with pgvector. One connection, so no concurrent transactions. */
 export async function pgliteWithVectors(): Promise<MemoryDatabase> {
   const server = await PGlite.create({ extensions: { vector } });
   await server.exec(`create extension vector; set search_path = ${SCHEMA}, public`);

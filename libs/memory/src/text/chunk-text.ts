@@ -1,23 +1,23 @@
 export interface TextChunk {
-  /** Place of the first character in the text. */
+  /** Index of the first character in the text. */
   readonly start: number;
   readonly text: string;
 }
 
 export interface ChunkSizes {
   readonly characters: number;
-  /** Characters that a chunk repeats of the one before, at most. */
+  /** Most characters that a chunk repeats of the previous one. */
   readonly overlap: number;
 }
 
 export const DEFAULT_CHUNKS: ChunkSizes = { characters: 1_200, overlap: 150 };
 
-/** Where a text is best cut, best first. */
+/** Preferred borders of chunks, best first. */
 const BORDERS = ['\n\n', '\n', '. ', ' '];
 
 /**
- * A text in parts of at most so many characters that overlap a little and together are the whole text. Cuts at paragraphs,
- * lines, sentences or words where one ends in the second half of a part, and never inside of a character. Pure.
+ * Splits a text into overlapping parts of a limited length that together are the whole text. Cuts at paragraphs, lines,
+ * sentences or words if one ends in the second half of a part, and never within a character. Pure.
  */
 export function chunkText(text: string, { characters, overlap }: ChunkSizes = DEFAULT_CHUNKS): TextChunk[] {
   const chunks: TextChunk[] = [];
@@ -50,7 +50,7 @@ function startAfter(text: string, start: number, end: number, overlap: number): 
   return next > start && next < end ? next : end;
 }
 
-/** The same place, or the one before where this is inside of a surrogate pair. */
+/** Index of the whole character: the same, or the previous one within a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;

@@ -1,8 +1,8 @@
 const WORD_CHARACTERS = 64;
 
 /**
- * Runs of letters and digits in lower case, each once. Accents stay; compatible forms are the same (NFKC). Names such as
- * `max_size` give their parts and themselves.
+ * Runs of letters and digits in lower case, without duplicates. Accents are kept; compatible forms are equal (NFKC). Names such
+ * as `max_size` yield their parts and themselves.
  */
 export function searchWords(text: string, limit = Infinity): string[] {
   const words = new Set<string>();

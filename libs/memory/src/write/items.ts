@@ -15,7 +15,7 @@ export interface NewItem {
   readonly category?: string;
   readonly operation?: string;
   readonly content?: string;
-  /** Of the item that this one replaces. */
+  /** Creation time of the replaced item. */
   readonly createdAt?: Date | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface PreparedChunk {
 const ROWS_AT_ONCE = 100;
 const BYTES_A_NUMBER = 4;
 
-/** The chunks of a text with their vectors. Asks the embedding model, so it is called before a transaction. */
+/** Chunks of a text with their vectors. Sends requests to the embedding model, so it must be called before a transaction. */
 export async function prepareChunks(storage: MemoryStorage, text: string, signal: AbortSignal): Promise<readonly PreparedChunk[]> {
   const texts = chunkText(text).map((chunk) => chunk.text);
   const { embeddings } = await storage.embed(texts, signal);
@@ -58,7 +58,7 @@ export async function insertItem(tables: ScopedTables, item: NewItem, chunks: re
 
 type RemovedItem = Pick<ItemsTable, 'id' | 'chunks' | 'bytes'>;
 
-/** What the removal of these items gives back. */
+/** Usage freed by the removal of these items. */
 export function shrinkage(removed: readonly RemovedItem[]): Growth {
   return {
     items: -removed.length,
@@ -71,7 +71,7 @@ export function sumOf(...growths: readonly Growth[]): Growth {
   return growths.reduce((sum, it) => ({ items: sum.items + it.items, chunks: sum.chunks + it.chunks, bytes: sum.bytes + it.bytes }));
 }
 
-/** What the database can store: without NUL, and without halves of characters. */
+/** Text that the database can store: without NUL and lone surrogates. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }

@@ -1,21 +1,18 @@
 import { sql, type Insertable, type InsertObject } from 'kysely';
 import type { ContextsTable, ItemsTable, MemoryDatabase, MemoryTables, OperationsTable } from '../database/tables.js';
 
-/** Whose memory it is. Tenants and users see nothing of each other. */
+/** Owner of the memory. Tenants and users are isolated from each other. */
 export interface MemoryScope {
   readonly tenantId: string;
   readonly userId: string;
-  /** Where what is bound to a session is kept and found. */
+  /** Session for items bound to one. */
   readonly sessionId?: string | undefined;
 }
 
 type Own = 'tenant_id' | 'user_id';
 type Table = 'items' | 'chunks' | 'contexts' | 'operations';
 
-/**
- * The tables as one user sees them. All queries begin here: this is the one place that adds tenant and user, and no query
- * of the library names a table otherwise.
- */
+/** Tables in the scope of one user. All queries begin here: the only place that adds tenant and user, and that names tables. */
 export class ScopedTables {
   constructor(
     readonly db: MemoryDatabase,
@@ -38,7 +35,7 @@ export class ScopedTables {
     return this.db.selectFrom('operations').where(this.own('operations'));
   }
 
-  /** Chunks of the items go with them. */
+  /** Deletes items, whose chunks are deleted by the database. */
   deleteItems() {
     return this.db.deleteFrom('items').where(this.own('items'));
   }
@@ -93,7 +90,7 @@ export class ScopedTables {
   }
 }
 
-/** A transaction that sees the rows of this user alone, also where the server checks it (row-level security). */
+/** Runs a transaction that sees only the rows of this user, enforced by the server too (row-level security). */
 export function inScope<T>(db: MemoryDatabase, scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (transaction) => {
     const { tenantId, userId } = scope;
@@ -102,7 +99,7 @@ export function inScope<T>(db: MemoryDatabase, scope: MemoryScope, run: (tables:
   });
 }
 
-/** The same for changes: those of one user happen one after another. */
+/** Like `inScope` for changes, serialised for each user. */
 export function changeInScope<T>(db: MemoryDatabase, scope: MemoryScope, run: (tables: ScopedTables) => Promise<T>): Promise<T> {
   return inScope(db, scope, async (tables) => {
     const name = JSON.stringify(['toolyard_memory', scope.tenantId, scope.userId]);

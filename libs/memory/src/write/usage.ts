@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { MemoryFailure } from '../memory-failure.js';
 import type { ScopedTables } from './scoped-tables.js';
 
-/** The most that a user, or all users of a tenant, may store. */
+/** Most storage of a user, or of all users of a tenant. */
 export interface MemoryQuota {
   readonly bytes: number;
-  /** Chunks: the rows that are searched. */
+  /** Number of chunks, the rows that are searched. */
   readonly rows: number;
 }
 
@@ -26,7 +26,7 @@ interface UsageRow {
 }
 
 /**
- * Counts a change, of the user first and then of the tenant, so that transactions wait for each other in one order. The last
+ * Counts a change, first for the user and then for the tenant, so that transactions lock in one order. Must be the last
  * statement of a transaction.
  * @throws MemoryFailure `quota_exceeded`, which undoes the transaction
  */
@@ -54,7 +54,7 @@ function full(whose: string, used: UsageRow, quota: MemoryQuota): MemoryFailure 
   return new MemoryFailure('quota_exceeded', `The memory of ${whose} is full: more than ${what}. Delete what is not needed any more.`);
 }
 
-/** How much is searched: of this user, and of the tenant. */
+/** Number of searched chunks: of this user, and of the tenant. */
 export async function chunkCounts({ db, scope }: ScopedTables): Promise<{ readonly user: number; readonly tenant: number }> {
   const rows = await db
     .selectFrom('usage')

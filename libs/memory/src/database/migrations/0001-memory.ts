@@ -88,8 +88,8 @@ async function createKnowledge(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A second line of defence: also a query without its scope sees only rows of the tenant and user that its transaction names. The
- * owner of the tables is bound too; a superuser is not.
+ * Second line of defence: even a query without its scope sees only rows of the transaction's tenant and user. Also binds the
+ * owner of the tables; a superuser is not bound.
  */
 async function protect(db: Kysely<unknown>): Promise<void> {
   const tenant = sql`tenant_id = current_setting('toolyard.tenant', true)`;
@@ -103,7 +103,7 @@ async function protect(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** For operators: deletes all that is remembered of a user. */
+/** Creates a function for operators that deletes all memories of a user. */
 async function createForgetUser(db: Kysely<unknown>): Promise<void> {
   const deletes = SCOPED.map((name) => sql`delete from ${sql.table(name)} where tenant_id = tenant and user_id = forgotten;`);
   await sql`
