@@ -4,21 +4,21 @@ import type { ToolContext } from '#tool-sdk';
 import type { z } from 'zod';
 import { OpenAnswer, SubmitAnswer } from './agent-answers.js';
 
-/** Longer than any gateway needs for hooks of one call; then the slot is given back, and the request comes again. */
+/** Timeout in milliseconds, longer than the hooks of one call; then the slot is released, and the request is repeated. */
 const PATIENCE_MS = 30_000;
 
-/** What only gateways do for a sub-agent: they know keys, policy and limits. */
+/** Client for operations of a sub-agent that only gateways can do, since they have keys, policy and limits. */
 export class AgentGateway {
   constructor(private readonly requests: Pick<AgentRequests, 'ask'>) {}
 
-  /** The tools for the next turn; messages of people go to the journal. Undefined when no gateway answered in time. */
+  /** Tools for the next turn; messages of people go to the journal. Undefined if no gateway answered in time. */
   open(ctx: ToolContext, turn: number, budget: AgentBudget): Promise<OpenAnswer | undefined> {
     return this.ask(ctx, { kind: 'open', turn, after: 0, budget }, OpenAnswer);
   }
 
   /**
-   * Submits those calls of a turn that may run once the first `after` have ended: by the strategy of the sub-agent. A call
-   * is submitted once, however often this is asked.
+   * Submits the calls of a turn that may run once the first `after` have ended, by the strategy of the sub-agent. Idempotent
+   * for each call.
    */
   submit(ctx: ToolContext, turn: number, after: number, budget: AgentBudget): Promise<SubmitAnswer | undefined> {
     return this.ask(ctx, { kind: 'submit', turn, after, budget }, SubmitAnswer);

@@ -18,7 +18,7 @@ describe('the loop of a sub-agent', () => {
   const ended = new Map<string, Call>();
   const asked: ModelRequest[] = [];
   const kept: SaidTurn[] = [];
-  /** What is left to each of the calls that were submitted together. */
+  /** Budgets of the calls that were submitted together. */
   const submitted: AgentBudget[] = [];
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('the loop of a sub-agent', () => {
   });
 
   let may = { recall: true, keep: true };
-  /** What the gateway says before a turn, if not the usual. */
+  /** Answer of the gateway before a turn; default: `open`. */
   let opened: (() => object) | undefined;
   let stop = new AbortController();
   const run = async (more: object, ...answers: readonly (Partial<ModelAnswer> | 'never')[]): Promise<ToolOutputObject> => {
@@ -64,7 +64,7 @@ describe('the loop of a sub-agent', () => {
     const parts = {
       gateway: {
         open: async () => opened?.() ?? { kind: 'open', tools: [], memory: may },
-        // As if no gateway answered: the run waits.
+        // Simulates a missing answer of the gateway: the run waits.
         submit: async (_ctx: unknown, _turn: number, _after: number, budget: AgentBudget) => void submitted.push(budget),
       },
       journal,
@@ -103,7 +103,7 @@ describe('the loop of a sub-agent', () => {
 
   it('ends a sub-agent with what there is when a request takes the rest of the time', async () => {
     const output = await run(
-      // Enough for the first answer on a slow machine.
+      // Long enough for the first answer on a slow machine.
       { budgets: { modelMs: 2_000 } },
       { text: 'Found it.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] },
       'never',

@@ -29,19 +29,19 @@ export interface AgentLoopParts {
 interface ReadCalls {
   readonly ended: ReadonlyMap<string, Call>;
   readonly open: readonly string[];
-  /** What sub-agents used that ended without a result. */
+  /** Usage of sub-agents that ended without a result. */
   readonly withoutResult: ReadonlyMap<string, Spent>;
 }
 
-/** While no gateway answers. */
+/** Delay while no gateway answers. */
 const NO_GATEWAY_MS = 2_000;
-/** Requests for one turn. */
+/** Most requests for one turn. */
 const TRIES = 5;
 const FIRST_RETRY_MS = 1_000;
 
 /**
- * One attempt of a sub-agent: from what the journal has until it has to wait, or to its end. Each round: read what there
- * is → decide (`agent-loop.decider.ts`) → ask the model, submit calls, wait suspended, or end.
+ * One attempt of a sub-agent: from the state of the journal until it has to wait, or to its end. Each round: read the state →
+ * decide (`agent-loop.decider.ts`) → request the model, submit calls, suspend, or end.
  */
 export class AgentLoop {
   private readonly run: AgentRun;
@@ -89,7 +89,7 @@ export class AgentLoop {
     }
   }
 
-  /** A call that is not stored any more has ended. */
+  /** Reads the calls of a run. A call that is no longer stored has ended. */
   private async readCalls(own: string, { submitted }: AgentHistory): Promise<ReadCalls> {
     const made = [...submitted.values()].flat().filter(({ callId }) => callId !== own);
     const stored = await Promise.all(made.flatMap(({ callId }) => (callId === undefined ? [] : [this.parts.calls.read(callId)])));
@@ -102,7 +102,7 @@ export class AgentLoop {
     return { ended, open, withoutResult };
   }
 
-  /** By its journal: a sub-agent that failed, or was cancelled, has no result that says what it used. */
+  /** Usage by the journal, for a sub-agent that failed or was cancelled and has no result. */
   private async spentBy(callId: string): Promise<Spent> {
     const history = await this.parts.journal.load(callId);
     const { ended, withoutResult } = await this.readCalls(callId, history);
@@ -133,7 +133,7 @@ export class AgentLoop {
     if (opened === undefined) return new Suspension(NO_GATEWAY_MS);
     if (opened.kind === 'refused') throw await this.refusal(opened);
     const recalled = await this.memory.recalled(history, opened.memory);
-    // The gateway has put messages of people there.
+    // The gateway has stored messages of people in the journal.
     const { steering } = await parts.journal.load(ctx.callId);
     const view = parts.tools.for(ctx.tenantId);
     const tools = opened.tools.flatMap((name) => view.resolve(name) ?? []);
@@ -177,7 +177,7 @@ export class AgentLoop {
     }
   }
 
-  /** The request comes again without a slot meanwhile, until it has failed too often. @throws ToolError */
+  /** Suspends the run before the next request, which releases the slot, until too many have failed. @throws ToolError */
   private async afterFailure(error: unknown, turn: number, tookMs: number): Promise<Suspension> {
     const { ctx, definition, parts } = this;
     if (!(error instanceof ModelFailure)) throw error;
@@ -188,7 +188,10 @@ export class AgentLoop {
     });
   }
 
-  /** A run whose call is over ends by its signal: a lease renewal aborts it at the latest. Rejects with the reason of that. */
+  /**
+   * Error of a rejected run. If its call is over, waits for the abort of the signal, at the latest by a lease renewal, and
+   * rejects with its reason.
+   */
   private async refusal({ message, isOver }: Refused): Promise<ToolError> {
     const { signal } = this.ctx;
     if (isOver && !signal.aborted) await once(signal, 'abort');
@@ -196,7 +199,7 @@ export class AgentLoop {
     return new ToolError('policy_denied', message);
   }
 
-  /** What each of so many sub-agents may use up. */
+  /** Budget of each of `share` sub-agents. */
   private left(spent: Spent, share: number): AgentBudget {
     const part = (limit: number, used: number) => Math.max(0, Math.floor((limit - used) / share));
     const { depth, tokens, modelMs, calls } = this.limits;
@@ -209,7 +212,7 @@ export class AgentLoop {
   }
 }
 
-/** Tools that the progress of a turn names; an answer may have hundreds. */
+/** Most tool names in the progress of a turn; an answer may have hundreds. */
 const NAMED_TOOLS = 20;
 
 function progressOf(turn: number, turns: number, wanted: readonly { readonly tool: string }[]): ProgressData {

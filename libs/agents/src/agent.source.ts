@@ -7,13 +7,13 @@ import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
 import { AiSdkModel } from './model/ai-sdk.model.js';
 
 export interface AgentConnectorOptions extends AgentLoopParts {
-  /** Of the worker: API keys are taken from it by name. */
+  /** Environment of the worker, with the API keys by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For sub-agents of the config file also the host of their model. */
+  /** Egress policy; for sub-agents of the config file the host of their model is added. */
   readonly egress: EgressPolicy;
 }
 
-/** Sub-agents: sources of one tool each. */
+/** Connector of sub-agents: sources of one tool each. */
 export class AgentConnector implements SourceConnector {
   constructor(private readonly options: AgentConnectorOptions) {}
 
@@ -21,7 +21,7 @@ export class AgentConnector implements SourceConnector {
     if (definition.kind !== 'agent') throw new Error('expected a source of the kind agent');
     const { egress, env } = this.options;
     const { url } = definition.model;
-    // The operator who wrote the config file named this host.
+    // The host is trusted, since the operator wrote it into the config file.
     const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, new URL(url).host]) : egress;
     policy.check(url);
     const guarded = egressFetch(policy);
@@ -29,7 +29,7 @@ export class AgentConnector implements SourceConnector {
   }
 }
 
-/** Models are asked by single requests. A run that is under way when its definition changes ends with the model that it has. */
+/** Connection to a sub-agent's model, by single requests. A run in progress keeps its model if the definition changes. */
 class AgentConnection implements SourceConnection {
   private running = 0;
   private closed = false;
@@ -51,7 +51,7 @@ class AgentConnection implements SourceConnection {
       description,
       input,
       tier,
-      // Its journal knows what it has done.
+      // Keyed, since the journal has the completed work.
       effect: 'keyed',
       pool: 'agent',
       timeoutMs,

@@ -4,31 +4,31 @@ import { keys, type RedisConnection } from '#redis';
 import { Recalled } from './recalled.js';
 import { RecordedTurn, SubmittedToolCall } from './recorded-turn.js';
 
-/** After the run: its End may not be in the log yet. */
+/** Lifetime of the journal after the run, whose End may not be in the log yet. */
 const KEPT_AFTER_SECONDS = 3_600;
 
 const SteeringMessages = z.array(z.object({ message: z.string() }));
 
-/** What a run has done so far. */
+/** Completed work of a run. */
 export interface AgentHistory {
   readonly turns: readonly RecordedTurn[];
-  /** By turn: what became of its calls, as far as they are submitted. */
+  /** Submitted calls by turn. */
   readonly submitted: ReadonlyMap<number, readonly SubmittedToolCall[]>;
-  /** By turn: messages of people that its request brought. */
+  /** Messages of people in the request of each turn. */
   readonly steering: ReadonlyMap<number, readonly string[]>;
   /** Set before the first turn of a run with memory. */
   readonly recalled: Recalled | undefined;
-  /** Turns that are known to be in the log. */
+  /** Turns known to be in the log. */
   readonly logged: ReadonlySet<number>;
-  /** Requests for the next turn that failed. */
+  /** Number of failed requests for the next turn. */
   readonly failures: number;
-  /** How long all requests took that failed. */
+  /** Total time of all failed requests. */
   readonly failedMs: number;
 }
 
 /**
- * What a sub-agent has done, by turn, in the partition of its call: answers of its model as they came, since the next
- * request repeats them. The event log shows the same without secrets. Of two answers to one turn the first stays.
+ * Journal of a sub-agent by turn, in the partition of its call. Stores the unchanged answers of its model, since the next
+ * request repeats them. The event log has them without secrets. Of two answers to one turn the first counts.
  */
 export class AgentJournal {
   constructor(private readonly redis: RedisConnection) {}
@@ -49,17 +49,17 @@ export class AgentJournal {
     };
   }
 
-  /** Answers the turn that counts: this one, or the one that was kept before. */
+  /** Returns the turn that counts: this one, or an earlier stored one. */
   async keepTurn(callId: string, turn: RecordedTurn): Promise<RecordedTurn> {
     return parsed(RecordedTurn, await this.keepFirst(callId, `turn.${turn.turn}`, JSON.stringify(turn)));
   }
 
-  /** The calls that were submitted after the first `after` of the turn. The first to say stays, as with turns. */
+  /** Stores the calls submitted after the first `after` of the turn. The first write counts, as for turns. */
   async keepSubmitted(callId: string, turn: number, after: number, calls: readonly SubmittedToolCall[]): Promise<SubmittedToolCall[]> {
     return parsed(SubmittedToolCalls, await this.keepFirst(callId, callsField(turn, after), JSON.stringify(calls)));
   }
 
-  /** The first stays, so that all requests of the run begin alike. */
+  /** Stores the recalled texts. The first write counts, so that all requests of the run begin alike. */
   async keepRecalled(callId: string, recalled: Recalled): Promise<Recalled> {
     return parsed(Recalled, await this.keepFirst(callId, 'recalled', JSON.stringify(recalled)));
   }
@@ -68,7 +68,7 @@ export class AgentJournal {
     await this.redis.hset(keys.agentJournal(callId), `logged.${turn}`, '1');
   }
 
-  /** How often the request for the turn has failed by now. */
+  /** Number of failed requests for the turn, including this one. */
   async countFailure(callId: string, turn: number, tookMs: number): Promise<number> {
     const key = keys.agentJournal(callId);
     const [failures] = await Promise.all([
@@ -79,7 +79,7 @@ export class AgentJournal {
     return failures;
   }
 
-  /** Called when the run is over; a repetition within the hour finds it as it is. */
+  /** Called when the run is over; a repetition within the hour finds the journal unchanged. */
   async expire(callId: string): Promise<void> {
     await this.redis.expire(keys.agentJournal(callId), KEPT_AFTER_SECONDS);
   }

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { ModelThinking } from '../model/model.port.js';
 
-/** A call that the model asked for. One with a `refusal` is not submitted: the model reads the refusal as its result. */
+/** Call requested by the model. One with a `refusal` is not submitted: the model reads the refusal as its result. */
 export const RecordedToolCall = z.object({
   toolCallId: z.string(),
   tool: z.string(),
-  /** An object, as JSON text; `{}` where the model sent no object. */
+  /** Object as JSON text; `{}` if the model sent no object. */
   arguments: z.string(),
   refusal: z.string().optional(),
 });
 export type RecordedToolCall = z.output<typeof RecordedToolCall>;
 
-/** An answer of the model as the journal keeps it: unredacted, since the next request repeats it. */
+/** Answer of the model in the journal: unredacted, since the next request repeats it. */
 export const RecordedTurn = z.object({
   turn: z.number().int(),
   model: z.string(),
   requestSha256: z.string(),
   text: z.string(),
-  /** No event shows it. */
+  /** Thinking, which no event shows. */
   thinking: z.array(ModelThinking).optional(),
   toolCalls: z.array(RecordedToolCall),
-  /** Further calls of the turn, which were left out. */
+  /** Number of further calls of the turn that were dropped. */
   leftOut: z.number().int(),
   usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
   tookMs: z.number().int(),
@@ -28,16 +28,16 @@ export const RecordedTurn = z.object({
 });
 export type RecordedTurn = z.output<typeof RecordedTurn>;
 
-/** The calls of a turn that are submitted, in order. Pure. */
+/** Calls of a turn that are submitted, in order. Pure. */
 export function wantedOf({ toolCalls }: Pick<RecordedTurn, 'toolCalls'>): RecordedToolCall[] {
   return toolCalls.filter(({ refusal }) => refusal === undefined);
 }
 
-/** What became of a submission. Without a call there is the reason, for the model; with one, why it does not run. */
+/** Result of a submission. `error` without a call is the reason, for the model; with a call, the reason why it does not run. */
 export const SubmittedToolCall = z.object({
   toolCallId: z.string(),
   callId: z.string().optional(),
-  /** The call is one of a sub-agent, which uses up this one's budget. */
+  /** True for a call of a sub-agent, which uses this one's budget. */
   isAgent: z.boolean().default(false),
   error: z.string().optional(),
 });

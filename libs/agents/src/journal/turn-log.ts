@@ -4,7 +4,7 @@ import type { AgentRun, ToolContext } from '#tool-sdk';
 import type { RecordedTurn } from './recorded-turn.js';
 import type { AgentHistory, AgentJournal } from './agent-journal.js';
 
-/** Writes each turn to the event log once, without secrets, before anything follows from it. */
+/** Writes each turn to the event log once, without secrets, before anything depends on it. */
 export class TurnLog {
   constructor(
     private readonly ctx: Pick<ToolContext, 'attempt' | 'callId' | 'redact'>,
@@ -19,8 +19,8 @@ export class TurnLog {
   }
 
   /**
-   * Writes the last turn if an attempt before died between journal and log. Whether it did is in the log alone:
-   * no other worker can write there any more.
+   * Writes the last turn if an earlier attempt died between journal and log. Only the log shows it: no other worker can write
+   * there any more.
    */
   async ensure({ turns, logged }: Pick<AgentHistory, 'turns' | 'logged'>): Promise<void> {
     const last = turns.at(-1);
@@ -51,7 +51,7 @@ function numberOf(json: string): number | undefined {
   return event.type === 'call.turn' ? event.data.turn : undefined;
 }
 
-/** The beginning of a text, never half a character. */
+/** Beginning of a text, never ending within a character. */
 function cutBytes(text: string, bytes: number): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, bytes)).subarray(0, bytes), { stream: true });
 }

@@ -1,29 +1,29 @@
 import type { AgentBudget } from '#contracts';
 
-/** What ends a run before its model does. */
+/** Limit that ends a run before its model does. */
 export type LimitReason = 'max_turns' | 'max_tokens' | 'max_time' | 'max_calls';
 
 export interface AgentLimits extends AgentBudget {
   readonly turns: number;
 }
 
-/** What the run has used, that of its own sub-agents included. */
+/** Usage of the run, including its sub-agents. */
 export interface Spent {
   readonly tokens: number;
   readonly modelMs: number;
   readonly calls: number;
 }
 
-/** An answer of the model, as far as it decides. */
+/** Facts of a model's answer for the decision. */
 export interface AnsweredTurn {
   readonly toolCalls: readonly unknown[];
-  /** Calls of the answer that were too many. */
+  /** Number of calls beyond the limit. */
   readonly leftOut: number;
 }
 
 export interface LoopState {
   readonly turns: readonly AnsweredTurn[];
-  /** Calls of the last turn that are still to be submitted. */
+  /** Number of calls of the last turn that are still to be submitted. */
   readonly unsubmitted: number;
   /** Calls of the last turn that are submitted and have not ended. */
   readonly open: readonly string[];
@@ -38,8 +38,8 @@ export type NextStep =
   | { readonly kind: 'end'; readonly limit?: LimitReason };
 
 /**
- * What a sub-agent does next. The same state gives the same step, in whatever process: a run goes on where it was.
- * Order: a turn without calls is the end → wait → limits, before anything is spent → submit what is left → ask again. Pure.
+ * Next step of a sub-agent. The same state gives the same step in any process, so that a run can continue anywhere. Order: a
+ * turn without calls is the end → wait → limits, before anything is spent → submit the remaining calls → next request. Pure.
  */
 export function nextStep({ turns, unsubmitted, open, spent, limits }: LoopState): NextStep {
   const last = turns.at(-1);

@@ -19,14 +19,14 @@ export interface FinishedRun {
   readonly run: Pick<AgentRun, 'parentCallId'>;
   readonly history: Pick<AgentHistory, 'turns' | 'submitted' | 'recalled'>;
   readonly spent: Spent;
-  /** What ended the run before its model did. */
+  /** Limit that ended the run before its model did. */
   readonly limit: LimitReason | undefined;
 }
 
 const Summary = z.object({ taskResult: z.string().min(1) }).catchall(z.string());
 type Summary = z.output<typeof Summary>;
 
-/** What the model gave to the tool `summary`. Pure. */
+/** Arguments of the model's calls of the tool `summary`. Pure. */
 export function summariesIn(toolCalls: readonly RecordedToolCall[]): Summary[] {
   return toolCalls.flatMap(({ tool, refusal, arguments: args }) => (tool === 'summary' && refusal === undefined ? summaryIn(args) : []));
 }
@@ -40,13 +40,13 @@ function summaryIn(args: string): Summary[] {
   }
 }
 
-/** What the model summed up, or its last text. Pure. */
+/** Summary by the model, or its last text. Pure. */
 export function answerOf(turns: AgentHistory['turns']): string | undefined {
   const summary = summariesIn(turns.flatMap(({ toolCalls }) => toolCalls)).at(-1);
   return summary?.taskResult ?? turns.findLast((turn) => turn.text.trim() !== '')?.text;
 }
 
-/** Its answer is the result; all else is for people and programs. Pure. */
+/** Output of a run: its answer is the result; all else is for people and programs. Pure. */
 export function agentOutput({ callId, run, history: { turns, submitted, recalled }, spent, limit }: FinishedRun): ToolOutputObject {
   const text = answerOf(turns) ?? NO_TEXT;
   const children = [...submitted.values()].flat().flatMap(({ callId: child }) => child ?? []);

@@ -4,8 +4,8 @@ import type { AgentHistory } from '../journal/agent-journal.js';
 import type { AgentLimits, Spent } from './agent-loop.decider.js';
 
 /**
- * What the run may use up: what its definition says, and no more than the sub-agent above leaves.
- * @throws ToolError `policy_denied` below a sub-agent that leaves it nothing
+ * Limits of the run: those of its definition, capped by the budget from the sub-agent above.
+ * @throws ToolError `policy_denied` below a sub-agent without budget for it
  */
 export function limitsOf({ name, maxTurns, maxDepth, budgets }: AgentSourceDefinition, { above, budget }: AgentRun): AgentLimits {
   if (above > 0 && (budget === undefined || budget.depth < 1))
@@ -19,7 +19,7 @@ export function limitsOf({ name, maxTurns, maxDepth, budgets }: AgentSourceDefin
   };
 }
 
-/** What the turns and calls of the run have used, its sub-agents included. `withoutResult`: those that have no result to say it. Pure. */
+/** Usage of the run's turns and calls, including its sub-agents. `withoutResult`: usage of those without a result. Pure. */
 export function spentOf(
   { turns, submitted, failedMs }: Pick<AgentHistory, 'turns' | 'submitted' | 'failedMs'>,
   calls: ReadonlyMap<string, Call>,
@@ -39,7 +39,7 @@ export function spentOf(
 
 const NOTHING: Spent = { tokens: 0, modelMs: 0, calls: 0 };
 
-/** As the result of a sub-agent says it. */
+/** Usage in the result of a sub-agent. */
 function usageOf(call: Call | undefined): Spent {
   const { tokens, modelMs, calls } = call?.result?.details ?? {};
   return { tokens: positive(tokens), modelMs: positive(modelMs), calls: positive(calls) };

@@ -9,7 +9,7 @@ export type EndedCalls = ReadonlyMap<string, Call>;
 
 const RESULT_GONE = 'The result of this call is not stored any more.';
 
-/** The conversation so far, for the next request. The same history gives the same messages. Pure. */
+/** Conversation so far, for the next request. The same history gives the same messages. Pure. */
 export function messagesOf(task: string, { turns, submitted, steering, recalled }: AgentHistory, calls: EndedCalls): ModelMessage[] {
   const memory = recalled && recalledText(recalled);
   const messages: ModelMessage[] = [...steered(memory === undefined ? [] : [memory]), { role: 'user', text: task }];

@@ -2,15 +2,15 @@ import { LIMITS, TURN_LIMITS } from '#contracts';
 import type { ModelAnswer, ModelToolCall } from '../model/model.port.js';
 import type { RecordedToolCall } from '../journal/recorded-turn.js';
 
-/** What is kept of one answer. A model, or a server that plays one, sends what it likes. */
+/** Limits of a stored answer, since a model or a faulty server may send anything. */
 export const ANSWER_LIMITS = { textCharacters: 262_144, argumentCharacters: 262_144, idCharacters: 128, shownNames: 50 } as const;
 
 const TEXT_CUT = '\n[The rest of this answer was too long and is left out]';
 
 export interface KnownTools {
-  /** Those that the model was offered. */
+  /** Names of the tools offered to the model. */
   readonly offered: readonly string[];
-  /** Whether others have a tool of that name. */
+  /** True if other callers have a tool of that name. */
   readonly exists: (name: string) => boolean;
 }
 
@@ -21,8 +21,8 @@ export interface ReadAnswer {
 }
 
 /**
- * Makes an answer of the model safe to keep and to repeat: bounded, every call with an id of its own, arguments that are
- * an object. A call that cannot run gets a refusal for the model to read. Pure, and never throws.
+ * Makes an answer of the model safe to store and to repeat: bounded, every call with an id of its own, arguments that are an
+ * object. A call that cannot run gets a refusal for the model. Pure, and never throws.
  */
 export function readAnswer({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>, tools: KnownTools): ReadAnswer {
   const ids = new Set<string>();
@@ -64,7 +64,7 @@ function unknownTool(name: string, { offered, exists }: KnownTools): string {
     : `Tool not found: ${shown}. Available: ${known}.`;
 }
 
-/** Models without arguments send an empty text. */
+/** Arguments as JSON text. Models send an empty text for a call without arguments. */
 function argumentsOf(text: string): string | undefined {
   if (text.trim() === '') return '{}';
   if (text.length > ANSWER_LIMITS.argumentCharacters) return undefined;
@@ -77,7 +77,7 @@ function argumentsOf(text: string): string | undefined {
   }
 }
 
-/** `JSON.parse` reads any depth, but the next request is written by recursion. */
+/** True for nesting beyond the limit. `JSON.parse` reads any depth, but the next request is written by recursion. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));

@@ -11,7 +11,7 @@ export interface RunMemoryParts {
   readonly memory: AgentMemory;
 }
 
-/** The memory of one run: read once, before the first turn, and written once, at its end. */
+/** Memory of one run: read once, before the first turn, and written once, at its end. */
 export class RunMemory {
   constructor(
     private readonly definition: Pick<AgentSourceDefinition, 'memory'>,
@@ -20,14 +20,14 @@ export class RunMemory {
     private readonly parts: RunMemoryParts,
   ) {}
 
-  /** What the journal has; before the first turn it is looked up. `may`: what the caller's policy allows, by the gateway. */
+  /** Recalled texts in the journal; searched before the first turn. `may`: rights by the caller's policy, from the gateway. */
   async recalled({ turns, recalled }: AgentHistory, may: Extract<OpenAnswer, { kind: 'open' }>['memory']): Promise<Recalled | undefined> {
     if (recalled !== undefined || !this.definition.memory || turns.length > 0) return recalled;
     const texts = may.recall ? await this.parts.memory.recall(this.ctx, this.task) : [];
     return this.parts.journal.keepRecalled(this.ctx.callId, { texts: [...texts], keep: may.keep });
   }
 
-  /** The run as a turn of a conversation, if it has an answer. */
+  /** Stores the run as a turn of a conversation, if it has an answer. */
   async keep({ turns, recalled }: AgentHistory): Promise<void> {
     const answer = answerOf(turns);
     if (recalled?.keep !== true || answer === undefined) return;

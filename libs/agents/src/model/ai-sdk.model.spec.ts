@@ -128,7 +128,7 @@ it('gives thinking of Anthropic back as it came, with signatures, before the cal
   const texts: string[] = [];
   const options = { signal: new AbortController().signal, onText: (text: string) => texts.push(text) };
   const { text, toolCalls, thinking } = await model.ask(REQUEST, options);
-  // As the journal keeps it.
+  // Thinking in its journal form.
   const kept = RecordedTurn.shape.thinking.parse(JSON.parse(JSON.stringify(thinking)));
   expect([texts, kept?.map((it) => it.text)]).toEqual([['I look.'], ['First the price.', '']]);
   const results = [{ toolCallId: 'b', tool: 'price', text: '3', isError: false }];

@@ -19,20 +19,20 @@ import { promptOf, toolsOf } from './prompt.js';
 
 const ThinkingMetadata = ModelThinking.shape.metadata.unwrap();
 const PROVIDER = 'toolyard';
-/** Names of API keys are in headers. */
+/** Placeholder of a provider that needs no key. */
 const NO_KEY = 'none';
 
-/** How many tokens `thinkingLevel` means where a model takes a number. The answer has its own beside them. */
+/** Thinking tokens for each `thinkingLevel` of models that need a number. The answer's tokens are added to them. */
 const THINKING_TOKENS = { low: 2_048, medium: 8_192, high: 24_576 } as const;
 
-/** More tool calls than this are counted, not kept. */
+/** Most stored tool calls; further ones are only counted. */
 const KEPT_TOOL_CALLS = 1_000;
 
-/** A model by the AI SDK's provider of its API: that knows the wire format; requests and retries are ours. */
+/** Model by the AI SDK's provider of its API, which handles the wire format; requests and retries are ours. */
 export class AiSdkModel implements Model {
   private readonly model: LanguageModelV3;
 
-  /** @throws Error that names the variable, when `apiKey` is not set in `env` */
+  /** @throws Error that names the variable, if `apiKey` is not set in `env` */
   constructor(
     private readonly settings: AgentModel,
     env: Readonly<Record<string, string | undefined>>,
@@ -118,7 +118,7 @@ async function readStream(
   return { text, toolCalls, usage, ...(thinking.size === 0 ? {} : { thinking: [...thinking.values()] }) };
 }
 
-/** Servers may count what they like. */
+/** Token count within bounds, since servers may report anything. */
 function count(tokens: number | undefined): number {
   return tokens === undefined || !Number.isFinite(tokens) || tokens < 0 ? 0 : Math.min(Math.round(tokens), 1_000_000_000);
 }

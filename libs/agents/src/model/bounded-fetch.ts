@@ -1,12 +1,12 @@
 import { EgressError, type EgressFetch } from '#sandbox';
 import { ModelFailure } from './model.port.js';
 
-/** The most bytes of one answer of a model's server. */
+/** Most bytes of one response of a model's server. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
 
 /**
- * `fetch` that follows no redirect, so that the key goes to the declared host only, and that ends an answer which is too
- * large. Rejects with a `ModelFailure`.
+ * `fetch` without redirects, so that the key goes to the declared host only, and with a limit for the response. Rejects with a
+ * `ModelFailure`.
  */
 export function boundedFetch(guarded: EgressFetch['fetch']): typeof fetch {
   return async (input, init) => {
@@ -37,7 +37,7 @@ function limiter(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** Of the egress policy; `fetch` wraps what a connection throws. */
+/** Error of the egress policy, which `fetch` wraps. */
 function refusalOf(error: unknown): EgressError | undefined {
   for (let it = error, depth = 0; it instanceof Error && depth < 5; it = it.cause, depth += 1) if (it instanceof EgressError) return it;
   return undefined;

@@ -3,7 +3,7 @@ import { ModelFailure } from './model.port.js';
 
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** Why a request failed, without what the server wrote: that may repeat the request, or hold anything. */
+/** Failure of a request, without the server's text, which may repeat the request or contain anything. */
 export function failureOf(error: unknown): ModelFailure {
   const own = causeOf(error);
   if (own !== undefined) return own;
@@ -13,13 +13,13 @@ export function failureOf(error: unknown): ModelFailure {
   return new ModelFailure(`its server answered with HTTP ${statusCode}`, isRetryable, retryAfterMs(responseHeaders));
 }
 
-/** The provider wraps what its `fetch` throws. */
+/** Failure thrown by `fetch`, which the provider wraps. */
 function causeOf(error: unknown): ModelFailure | undefined {
   for (let it = error, depth = 0; it instanceof Error && depth < 5; it = it.cause, depth += 1) if (it instanceof ModelFailure) return it;
   return undefined;
 }
 
-/** Seconds or a date (RFC 9110). */
+/** Retry delay in milliseconds, from seconds or a date (RFC 9110). */
 function retryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
   const text = headers['retry-after'];
   if (text === undefined) return undefined;

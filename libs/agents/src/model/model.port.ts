@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { Json, type ToolDescriptor } from '#contracts';
 
-/** A call that the model asked for; `arguments` is JSON text, if the model wrote JSON. */
+/** Call requested by the model; `arguments` is JSON text, if the model wrote JSON. */
 export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** A block of thinking as its provider gave it. `metadata`: what the provider wants back with it, such as a signature. */
+/** Block of thinking, unchanged. `metadata`: data that the provider requires back with it, such as a signature. */
 export const ModelThinking = z.object({ text: z.string(), metadata: z.record(z.string(), z.record(z.string(), Json)).optional() });
 export type ModelThinking = z.output<typeof ModelThinking>;
 
@@ -33,13 +33,13 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly Pick<ToolDescriptor, 'name' | 'description' | 'input'>[];
-  /** Fewer tokens than the settings of the model allow. */
+  /** Most output tokens, if lower than in the model's settings. */
   readonly maxOutputTokens?: number;
 }
 
 export interface ModelAnswer {
   readonly text: string;
-  /** Blocks that the next request has to repeat as they are. Absent for providers that take none back. */
+  /** Blocks that the next request has to repeat unchanged. Absent for providers that accept none. */
   readonly thinking?: readonly ModelThinking[];
   readonly toolCalls: readonly ModelToolCall[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
@@ -47,24 +47,24 @@ export interface ModelAnswer {
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Pieces of the text, as they come. */
+  /** Called with pieces of the text as they arrive. */
   readonly onText: (text: string) => void;
 }
 
-/** A model behind the API of some provider. */
+/** Model behind the API of a provider. */
 export interface Model {
   /** Rejects with a `ModelFailure`, or with the reason of the signal. */
   ask(request: ModelRequest, options: AskOptions): Promise<ModelAnswer>;
 }
 
-/** Why a model did not answer. Its message has no secret. */
+/** Failure of a request to a model. Its message contains no secret. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   constructor(
     message: string,
-    /** The same request may be answered later. */
+    /** True if the same request may succeed later. */
     readonly retryable: boolean,
-    /** When, as the server says. */
+    /** Retry delay from the server. */
     readonly retryAfterMs?: number,
   ) {
     super(message);

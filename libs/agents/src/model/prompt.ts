@@ -2,7 +2,7 @@ import type { LanguageModelV3FunctionTool, LanguageModelV3Message, LanguageModel
 import { parseExactJson } from '#contracts';
 import type { ModelMessage, ModelRequest } from './model.port.js';
 
-/** The messages of a request as AI SDK providers take them. Pure. */
+/** Messages of a request in the form of AI SDK providers. Pure. */
 export function promptOf({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>): LanguageModelV3Prompt {
   return [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...messages.map(messageOf)];
 }
@@ -19,7 +19,7 @@ function messageOf(message: ModelMessage): LanguageModelV3Message {
       return {
         role: 'assistant',
         content: [
-          // They come first: a provider refuses calls without the thinking that led to them.
+          // Thinking comes first: a provider rejects calls without the thinking that led to them.
           ...(message.thinking ?? []).map(({ text, metadata }) => ({
             type: 'reasoning' as const,
             text,
