@@ -4,6 +4,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { ToolyardError } from '#client';
 import { HeldAnswersProvider } from './approvals/use-held.js';
+import { LoadAhead } from './layout/load-ahead.js';
 import { router } from './router.js';
 import { useKey } from './session/key.js';
 import { LoginGate } from './session/login-gate.js';
@@ -36,6 +37,7 @@ function Pages({ apiKey }: { readonly apiKey: string | undefined }) {
   return (
     <ToolyardProvider apiKey={apiKey}>
       <HeldAnswersProvider>
+        <LoadAhead />
         <RouterProvider router={router} />
       </HeldAnswersProvider>
     </ToolyardProvider>

@@ -1,10 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { z } from 'zod';
 import { GROUPINGS } from './approvals/inbox-order.js';
 import { CallTab } from './call/call-tab.js';
 import { readSearch, type CallSearch } from './calls/call-search.js';
 import { readView, type CallListView } from './calls/call-view-search.js';
 import { Shell } from './layout/shell.js';
+import { pageOf } from './layout/page-of.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
 import { ToolsSearch } from './tools/tools-search.js';
 import { UsageSearch } from './usage/usage-search.js';
@@ -32,120 +33,120 @@ const routes = [
     getParentRoute: parent,
     path: '/live',
     validateSearch: WindowSearch,
-    component: lazyRouteComponent(() => import('./live/live-page.js'), 'LivePage'),
+    component: pageOf(() => import('./live/live-page.js'), 'LivePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/calls',
     validateSearch: (search): CallSearch & CallListView => ({ ...readSearch(search), ...readView(search) }),
-    component: lazyRouteComponent(() => import('./calls-page/calls-page.js'), 'CallsPage'),
+    component: pageOf(() => import('./calls-page/calls-page.js'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/calls/$callId',
     validateSearch: z.object({ tab: CallTab.optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./call/call-page.js'), 'CallPage'),
+    component: pageOf(() => import('./call/call-page.js'), 'CallPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/approvals',
     validateSearch: InboxSearch,
-    component: lazyRouteComponent(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
+    component: pageOf(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/approvals/$callId',
     validateSearch: InboxSearch,
-    component: lazyRouteComponent(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
+    component: pageOf(() => import('./approvals/approvals-page.js'), 'ApprovalsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/sessions',
     validateSearch: z.object({ q: z.string().optional().catch(undefined), agentId: z.string().optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./sessions/sessions-page.js'), 'SessionsPage'),
+    component: pageOf(() => import('./sessions/sessions-page.js'), 'SessionsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/sessions/$sessionId',
     validateSearch: z.object({ call: z.string().optional().catch(undefined), batches: z.literal('folded').optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./sessions/session-page.js'), 'SessionPage'),
+    component: pageOf(() => import('./sessions/session-page.js'), 'SessionPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/tools',
     validateSearch: ToolsSearch,
-    component: lazyRouteComponent(() => import('./tools/tools-page.js'), 'ToolsPage'),
+    component: pageOf(() => import('./tools/tools-page.js'), 'ToolsPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/tools/$tool',
-    component: lazyRouteComponent(() => import('./tools/tool-page.js'), 'ToolPage'),
+    component: pageOf(() => import('./tools/tool-page.js'), 'ToolPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/workers',
-    component: lazyRouteComponent(() => import('./workers/workers-page.js'), 'WorkersPage'),
+    component: pageOf(() => import('./workers/workers-page.js'), 'WorkersPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/sources',
     validateSearch: z.object({ show: z.string().optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./sources/sources-page.js'), 'SourcesPage'),
+    component: pageOf(() => import('./sources/sources-page.js'), 'SourcesPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/sources/new',
     validateSearch: z.object({ kind: z.enum(['mcp', 'bundle', 'openapi', 'agent', 'json']).optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./sources/new-source-page.js'), 'NewSourcePage'),
+    component: pageOf(() => import('./sources/new-source-page.js'), 'NewSourcePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/sources/$source',
-    component: lazyRouteComponent(() => import('./sources/source-page.js'), 'SourcePage'),
+    component: pageOf(() => import('./sources/source-page.js'), 'SourcePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/authorized/$issuer',
-    component: lazyRouteComponent(() => import('./sources/authorized-page.js'), 'AuthorizedPage'),
+    component: pageOf(() => import('./sources/authorized-page.js'), 'AuthorizedPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/schedules',
-    component: lazyRouteComponent(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
+    component: pageOf(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/schedules/new',
     validateSearch: z.object({ tool: z.string().optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./schedules/new-schedule-page.js'), 'NewSchedulePage'),
+    component: pageOf(() => import('./schedules/new-schedule-page.js'), 'NewSchedulePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/schedules/$scheduleId',
-    component: lazyRouteComponent(() => import('./schedules/schedule-page.js'), 'SchedulePage'),
+    component: pageOf(() => import('./schedules/schedule-page.js'), 'SchedulePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/failures',
     validateSearch: WindowSearch,
-    component: lazyRouteComponent(() => import('./failures/failures-page.js'), 'FailuresPage'),
+    component: pageOf(() => import('./failures/failures-page.js'), 'FailuresPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/usage',
     validateSearch: UsageSearch,
-    component: lazyRouteComponent(() => import('./usage/usage-page.js'), 'UsagePage'),
+    component: pageOf(() => import('./usage/usage-page.js'), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/keys',
     validateSearch: z.object({ ended: z.literal('shown').optional().catch(undefined) }),
-    component: lazyRouteComponent(() => import('./keys/keys-page.js'), 'KeysPage'),
+    component: pageOf(() => import('./keys/keys-page.js'), 'KeysPage'),
   }),
   createRoute({
     getParentRoute: parent,
     path: '/keys/new',
-    component: lazyRouteComponent(() => import('./keys/new-key-page.js'), 'NewKeyPage'),
+    component: pageOf(() => import('./keys/new-key-page.js'), 'NewKeyPage'),
   }),
 ] as const;
 

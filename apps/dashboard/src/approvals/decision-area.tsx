@@ -2,6 +2,7 @@ import { Text, type ButtonProps } from '@mantine/core';
 import { createContext, useContext, useEffect, useRef, useState, type CSSProperties, type ReactNode, type SyntheticEvent } from 'react';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useKeys } from '../components/use-keys.js';
+import { OUTAGE_TEXT, useOutage } from '../stream/use-outage.js';
 import classes from './decision-area.module.css';
 import { Steadiness, type Drawn } from './steadiness.js';
 
@@ -9,6 +10,11 @@ const BUTTONS = '[data-decides]';
 const REFUSAL_MS = 4000;
 
 const IsSteady = createContext<boolean | undefined>(undefined);
+
+interface Refusal {
+  readonly why: string;
+  readonly at: CSSProperties;
+}
 
 interface DecisionAreaProps {
   /** Names the question that is asked and its state. */
@@ -20,13 +26,14 @@ interface DecisionAreaProps {
 
 /**
  * A question with the buttons (`DecisionButton`) and keys that answer it. Takes an answer only when the question and the buttons have been
- * the same, at the same places, for 500 ms; other presses are refused visibly.
+ * the same, at the same places, for 500 ms, and while events arrive; other presses are refused visibly.
  */
 export function DecisionArea({ shown, keys = [], children }: DecisionAreaProps) {
   const area = useRef<HTMLDivElement>(null);
   const [steadiness] = useState(() => new Steadiness());
   const [isSteady, setSteady] = useState(false);
-  const [refusedAt, setRefusedAt] = useState<CSSProperties>();
+  const [refusal, setRefusal] = useState<Refusal>();
+  const outage = useOutage();
   const wasSteadyAtPress = useRef(true);
   const look = () => area.current !== null && steadiness.isSteady(drawn(area.current), performance.now());
   useEffect(() => {
@@ -39,13 +46,14 @@ export function DecisionArea({ shown, keys = [], children }: DecisionAreaProps) 
     return () => cancelAnimationFrame(frame);
   }, []);
   useEffect(() => {
-    const timer = setTimeout(() => setRefusedAt(undefined), REFUSAL_MS);
+    const timer = setTimeout(() => setRefusal(undefined), REFUSAL_MS);
     return () => clearTimeout(timer);
-  }, [refusedAt]);
-  const refuseUnless = (isTaken: boolean, button: Element | null | undefined) => {
+  }, [refusal]);
+  const refuseUnless = (isSteadyNow: boolean, button: Element | null | undefined) => {
     const { left = 0, bottom = 0 } = button?.getBoundingClientRect() ?? {};
-    setRefusedAt(isTaken ? undefined : { left: `clamp(8px, ${left}px, 100vw - 340px)`, top: bottom + 4 });
-    return isTaken;
+    const why = outage ? OUTAGE_TEXT : isSteadyNow ? undefined : 'Moved or changed a moment ago: press again.';
+    setRefusal(why === undefined ? undefined : { why, at: { left: `clamp(8px, ${left}px, 100vw - 340px)`, top: bottom + 4 } });
+    return why === undefined;
   };
   useKeys(
     keys.map(([key, run]) => [
@@ -70,8 +78,8 @@ export function DecisionArea({ shown, keys = [], children }: DecisionAreaProps) 
         onClickCapture={onClick}
       >
         {children}
-        <Text role="status" className={classes.refusal} size="xs" style={refusedAt} data-refuses={refusedAt !== undefined}>
-          {refusedAt && 'Moved or changed a moment ago: press again.'}
+        <Text role="status" className={classes.refusal} size="xs" style={refusal?.at} data-refuses={refusal !== undefined}>
+          {refusal?.why}
         </Text>
       </div>
     </IsSteady>
@@ -86,10 +94,12 @@ interface DecisionButtonProps extends ButtonProps {
 }
 
 /** A button that answers the question of the `DecisionArea` around it. */
-export function DecisionButton({ isBlocked = false, ...props }: DecisionButtonProps) {
+export function DecisionButton({ isBlocked = false, whyNot, ...props }: DecisionButtonProps) {
+  const outage = useOutage();
   const isSteady = useContext(IsSteady);
   if (isSteady === undefined) throw new Error('A DecisionButton needs a DecisionArea around it');
-  return <ScopedButton scope="approve" data-decides isBlocked={isBlocked || !isSteady} {...props} />;
+  const whyOff = outage ? OUTAGE_TEXT : whyNot;
+  return <ScopedButton scope="approve" data-decides isBlocked={isBlocked || !isSteady} whyNot={whyOff} {...props} />;
 }
 
 function buttonOf({ target }: SyntheticEvent): Element | null {

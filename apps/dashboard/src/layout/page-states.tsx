@@ -1,7 +1,11 @@
-import { IconMapOff } from '@tabler/icons-react';
+import { IconMapOff, IconPlugConnectedX } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { LinkButton } from '../components/links.js';
+import { useOutage } from '../stream/use-outage.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { PageNotLoaded } from './page-of.js';
 
 export function NotFoundPage() {
   return (
@@ -27,6 +31,7 @@ export function PageLoading() {
 /** The error boundary of a page: the rest keeps working. */
 export function PageFailed({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
   const router = useRouter();
+  if (error instanceof PageNotLoaded) return <PageAwaited error={error} />;
   return (
     <ErrorState
       error={error}
@@ -35,5 +40,19 @@ export function PageFailed({ error, reset }: { readonly error: unknown; readonly
         void router.invalidate();
       }}
     />
+  );
+}
+
+/** A page whose file was not loaded: opened by loading the window again, by itself when the gateway is back. */
+function PageAwaited({ error }: { readonly error: PageNotLoaded }) {
+  const { feed } = useToolyard();
+  const outage = useOutage();
+  const reload = () => location.reload();
+  useEffect(() => feed.onLive(reload), [feed]);
+  if (outage === undefined) return <ErrorState error={error} onRetry={reload} />;
+  return (
+    <EmptyState icon={IconPlugConnectedX} whole title="This page is not loaded yet">
+      It opens by itself as soon as the gateway is back.
+    </EmptyState>
   );
 }

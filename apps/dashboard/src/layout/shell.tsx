@@ -20,28 +20,37 @@ import { useEffect } from 'react';
 import { ApprovalNotices } from '../approvals/approval-notices.js';
 import { HeldBar } from '../approvals/held-bar.js';
 import { LinkNav } from '../components/links.js';
+import { useOutage } from '../stream/use-outage.js';
 import { useApprovalsWaiting } from '../stream/use-approvals-waiting.js';
 import { ConnectionBadge } from './connection-badge.js';
 import { KeysHelp } from './keys-help.js';
+import { OUTAGE_BAR_PX, OutageBar } from './outage-bar.js';
 import { usePages } from './pages.js';
 import { openSearch, Search } from './search.js';
 import { UserMenu } from './user-menu.js';
 import classes from './shell.module.css';
+
+const HEADER_PX = 52;
 
 /** The frame of every page: navigation, search, and the state of the event stream. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
   const pages = usePages();
+  const outage = useOutage();
   useEffect(close, [pathname, close]);
 
   return (
-    <AppShell header={{ height: 52 }} navbar={{ width: 212, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+    <AppShell
+      header={{ height: outage ? HEADER_PX + OUTAGE_BAR_PX : HEADER_PX }}
+      navbar={{ width: 212, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
       <a href="#main" className={classes.skip}>
         Skip to the content
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
+        <Group h={HEADER_PX} px="md" justify="space-between" wrap="nowrap" gap="sm">
           <Group gap="sm" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
             <Link to="/live" className={classes.brand} aria-label="Toolyard">
@@ -66,6 +75,7 @@ export function Shell() {
             <UserMenu />
           </Group>
         </Group>
+        {outage && <OutageBar {...outage} />}
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
         <AppShell.Section grow component={ScrollArea}>
@@ -85,7 +95,7 @@ export function Shell() {
           <NavLink href="/docs" label="API explorer" c="dimmed" />
         </AppShell.Section>
       </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1}>
+      <AppShell.Main id="main" tabIndex={-1} className={classes.main} data-away={outage && true}>
         <Outlet />
       </AppShell.Main>
       <HeldBar />

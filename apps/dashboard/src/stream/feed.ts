@@ -1,8 +1,15 @@
 import { NOTICE_TYPES, type CallEvent, type CallEventType, type Notice } from '#contracts';
-import { ToolyardError, type ToolyardClient } from '#client';
+import { ToolyardError, type StreamState, type ToolyardClient } from '#client';
 import { FrameStore } from './frame-store.js';
 
 export type FeedState = 'connecting' | 'live' | 'reconnecting' | 'closed';
+
+/** A connection that was lost and is not back yet. */
+export interface Outage {
+  readonly since: number;
+  /** When the next attempt begins, in milliseconds since 1970. */
+  readonly retryAt: number;
+}
 
 /** All events except the output of calls, which the page of a call reads. */
 export const LIFECYCLE: CallEventType[] = [
@@ -28,6 +35,7 @@ type Listener = (events: readonly CallEvent[]) => void;
  */
 export class Feed extends FrameStore {
   private current: FeedState = 'connecting';
+  private lost: Outage | undefined;
   private readonly readers = new Set<Listener>();
   private readonly liveListeners = new Set<() => void>();
   private readonly noticeListeners = new Set<(notice: Notice) => void>();
@@ -45,6 +53,11 @@ export class Feed extends FrameStore {
 
   get state(): FeedState {
     return this.current;
+  }
+
+  /** Undefined while the stream is live, before its first attempt has failed, and where the gateway has refused it. */
+  get outage(): Outage | undefined {
+    return this.current === 'closed' ? undefined : this.lost;
   }
 
   /** Events in the order they come, in pieces. */
@@ -89,9 +102,10 @@ export class Feed extends FrameStore {
   private async readToEnd(signal: AbortSignal): Promise<{ readonly wasLive: boolean; readonly isUnanswered: boolean }> {
     let wasLive = false;
     let isUnanswered = false;
-    const onState = ({ state }: { readonly state: FeedState }) => {
-      wasLive ||= state === 'live';
-      if (state !== 'closed') this.enter(state, signal);
+    const onState = (next: StreamState) => {
+      wasLive ||= next.state === 'live';
+      if (next.state === 'reconnecting' && !signal.aborted) this.lose(next.inMs);
+      if (next.state !== 'closed') this.enter(next.state, signal);
     };
     const cursor = this.cursor === undefined ? {} : { cursor: this.cursor };
     try {
@@ -111,8 +125,15 @@ export class Feed extends FrameStore {
   private enter(state: FeedState, signal: AbortSignal): void {
     if (signal.aborted || state === this.current) return;
     this.current = state;
+    if (state === 'live') this.lost = undefined;
     this.changed();
     if (state === 'live') for (const listener of this.liveListeners) listener();
+  }
+
+  private lose(inMs: number): void {
+    const now = Date.now();
+    this.lost = { since: this.lost?.since ?? now, retryAt: now + inMs };
+    this.changed();
   }
 
   private take(event: CallEvent): void {

@@ -45,7 +45,12 @@ export function languageOf(path: string): string {
 
 let loading: Promise<Highlighter> | undefined;
 
-/** The languages are a chunk of their own, loaded with the first code that is shown. */
+/** The languages are a file of their own, loaded once, with the first code that is shown or before. */
+export async function loadLanguages(): Promise<Highlighter> {
+  loading ??= load();
+  return loading;
+}
+
 async function load(): Promise<Highlighter> {
   const { common, createLowlight } = await import('lowlight');
   const lowlight = createLowlight(common);
@@ -58,8 +63,7 @@ export function useTokens(code: string, language: string): readonly CodeToken[] 
   useEffect(() => {
     if (code.length > MOST_CHARS) return;
     let wanted = true;
-    loading ??= load();
-    loading.then(
+    loadLanguages().then(
       (highlight) => {
         const found = highlight(code, language);
         if (wanted && found) setTokens({ of: code, tokens: found });
