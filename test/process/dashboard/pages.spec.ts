@@ -173,3 +173,17 @@ describe.each(LISTS)('the list %s', (path, rows, opens) => {
     await page.waitForURL(opens(ids.find((id) => id !== null) ?? ''));
   });
 });
+
+it('orders tools in low rows by the head of a column, which says so', async () => {
+  const page = await stage.open('/tools');
+  const head = page.getByRole('columnheader', { name: 'Calls' });
+  const first = page.locator('[data-source=builtin] [data-tool]').first();
+  await first.waitFor();
+  expect([await head.getAttribute('aria-sort'), await first.locator('[data-label=Calls]').innerText()]).toEqual([null, '–']);
+  await head.getByRole('button').click();
+  await page.waitForURL(/sort=calls/);
+  await first.locator('[data-label=Calls]').getByRole('link').waitFor();
+  expect(await head.getAttribute('aria-sort')).toBe('descending');
+  expect((await first.boundingBox())?.height).toBeLessThan(40);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sortedTools } from './tool-order.js';
+import { sortedTools, toolGroups } from './tool-order.js';
 
 describe('the order of tools', () => {
   it('orders tools by name, calls, failures or run time; tools without a call come last', () => {
@@ -14,5 +14,14 @@ describe('the order of tools', () => {
         .map(({ name }) => name)
         .join('');
     expect([names('name'), names('calls'), names('failing'), names('slow')]).toEqual(['abcd', 'bdac', 'dabc', 'bacd']);
+  });
+
+  it('begins with the tools of sources, each source together, and ends with those that are built in', () => {
+    const tools = ['builtin', 'pets', 'builtin', 'files', 'pets'].map((source, n) => ({ source, n }));
+    expect(toolGroups(tools).map(([source, list]) => [source, list.map(({ n }) => n)])).toEqual([
+      ['pets', [1, 4]],
+      ['files', [3]],
+      ['builtin', [0, 2]],
+    ]);
   });
 });

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import type { ToolStats } from '#contracts';
+import { groupBy } from '../components/group-by.js';
 
 export const ToolOrder = z.enum(['name', 'calls', 'failing', 'slow']);
 export type ToolOrder = z.output<typeof ToolOrder>;
+
+/** The tools by their source; those that are built in come last, which are the same everywhere. */
+export function toolGroups<Tool extends { readonly source: string }>(tools: readonly Tool[]): [source: string, tools: Tool[]][] {
+  return [...groupBy(tools, ({ source }) => source)].toSorted(([a], [b]) => Number(a === 'builtin') - Number(b === 'builtin'));
+}
 
 type Figures = Pick<ToolStats, 'calls' | 'errorRate'> & { readonly run: { readonly p95?: number | undefined } };
 

@@ -1,4 +1,4 @@
-import { Badge, NativeSelect, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Group, NativeSelect, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,7 +6,6 @@ import { useState } from 'react';
 import type { ToolDescriptor, ToolStats } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { durationText } from '../components/duration.js';
-import { groupBy } from '../components/group-by.js';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
@@ -14,7 +13,7 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { sortedTools, ToolOrder } from './tool-order.js';
+import { sortedTools, toolGroups, ToolOrder } from './tool-order.js';
 
 const route = getRouteApi('/tools');
 const ORDERS = [
@@ -39,6 +38,7 @@ export function ToolsPage() {
     refetchInterval: 10_000,
   });
   const byName = new Map(stats.data?.tools.map((each) => [each.tool, each]));
+  const sorting = { sort, onSort: (by: ToolOrder) => void navigate({ search: { window, sort: by } }) };
   const words = text.trim().toLowerCase();
   const shown = (tools.data ?? []).filter(({ name, label, description }) =>
     `${name} ${label} ${description}`.toLowerCase().includes(words),
@@ -56,9 +56,10 @@ export function ToolsPage() {
         />
         <NativeSelect
           size="xs"
+          hiddenFrom="sm"
           aria-label="Order of the tools"
           value={sort}
-          onChange={({ currentTarget }) => void navigate({ search: { window, sort: ToolOrder.parse(currentTarget.value) } })}
+          onChange={({ currentTarget }) => sorting.onSort(ToolOrder.parse(currentTarget.value))}
           data={ORDERS}
         />
         <TimeWindow
@@ -77,19 +78,27 @@ export function ToolsPage() {
       )}
       {shown.length > 0 && (
         <Table.ScrollContainer minWidth={860} className={stacked['stacked']} ref={list}>
-          <Table verticalSpacing="xs" highlightOnHover aria-label="Tools">
+          <Table verticalSpacing={3} highlightOnHover aria-label="Tools">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Tool</Table.Th>
+                <SortHead order="name" {...sorting}>
+                  Tool
+                </SortHead>
                 <Table.Th>Kind</Table.Th>
                 <Table.Th>Pool</Table.Th>
-                <Table.Th ta="right">Calls</Table.Th>
-                <Table.Th ta="right">Failing</Table.Th>
+                <SortHead order="calls" {...sorting}>
+                  Calls
+                </SortHead>
+                <SortHead order="failing" {...sorting}>
+                  Failing
+                </SortHead>
                 <Table.Th ta="right">Wait p50 / p95</Table.Th>
-                <Table.Th ta="right">Run p50 / p95 / p99</Table.Th>
+                <SortHead order="slow" {...sorting}>
+                  Run p50 / p95 / p99
+                </SortHead>
               </Table.Tr>
             </Table.Thead>
-            {[...groupBy(shown, ({ source }) => source)].map(([source, list]) => (
+            {toolGroups(shown).map(([source, list]) => (
               <Table.Tbody key={source} data-source={source}>
                 <Table.Tr>
                   <Table.Th colSpan={7} scope="rowgroup">
@@ -105,6 +114,28 @@ export function ToolsPage() {
         </Table.ScrollContainer>
       )}
     </>
+  );
+}
+
+interface SortHeadProps {
+  readonly order: ToolOrder;
+  readonly sort: ToolOrder;
+  readonly onSort: (order: ToolOrder) => void;
+  readonly children: string;
+}
+
+/** The head of a column by which the tools of each source are sorted: names from a, figures from the highest. */
+function SortHead({ order, sort, onSort, children }: SortHeadProps) {
+  const isChosen = order === sort;
+  return (
+    <Table.Th
+      ta={order === 'name' ? 'left' : 'right'}
+      {...(isChosen ? { 'aria-sort': order === 'name' ? ('ascending' as const) : ('descending' as const) } : {})}
+    >
+      <UnstyledButton fz="sm" fw={700} onClick={() => onSort(order)}>
+        {children} <span aria-hidden>{isChosen ? (order === 'name' ? '↑' : '↓') : '↕'}</span>
+      </UnstyledButton>
+    </Table.Th>
   );
 }
 
@@ -124,17 +155,19 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
   return (
     <Table.Tr data-tool={tool.name} data-row>
       <Table.Td maw={380} data-line>
-        <LinkAnchor fw={550} size="sm" to="/tools/$tool" params={{ tool: tool.name }}>
-          {tool.name}
-        </LinkAnchor>
-        {!tool.available.ok && (
-          <Badge ml="xs" size="xs" variant="dot" color="red" tt="none">
-            not available
-          </Badge>
-        )}
-        <Text size="xs" c="dimmed" truncate>
-          {tool.label}
-        </Text>
+        <Group gap="xs" wrap="nowrap">
+          <LinkAnchor fw={550} size="sm" to="/tools/$tool" params={{ tool: tool.name }}>
+            {tool.name}
+          </LinkAnchor>
+          {!tool.available.ok && (
+            <Badge size="xs" variant="dot" color="red" tt="none" miw="max-content">
+              not available
+            </Badge>
+          )}
+          <Text size="xs" c="dimmed" truncate flex="1 1 0" miw={0}>
+            {tool.label}
+          </Text>
+        </Group>
       </Table.Td>
       <Table.Td>
         <Badge size="sm" variant="dot" color={TIERS[tool.tier]} tt="none">
