@@ -29,6 +29,8 @@ export interface ChartProps {
   readonly isUtc?: boolean;
   /** The smallest maximum of the axis, so that low values look low. */
   readonly atLeast: number;
+  /** Distances that the marks of the axis may have. Absent: round numbers. */
+  readonly steps?: readonly number[];
   /** Links to the lists behind the values. */
   readonly children?: ReactNode;
 }
@@ -41,6 +43,7 @@ export function Chart({
   data,
   format,
   atLeast,
+  steps,
   stacked = false,
   isUtc = false,
   height = 170,
@@ -59,7 +62,7 @@ export function Chart({
   useEffect(() => {
     if (host.current === null || width === 0) return undefined;
     const made = new uPlot(
-      optionsOf({ lines, format, atLeast, stacked, isUtc, width, height, dark, values }),
+      optionsOf({ lines, format, atLeast, steps, stacked, isUtc, width, height, dark, values }),
       latest.current,
       host.current,
     );
@@ -69,7 +72,7 @@ export function Chart({
       made.destroy();
     };
     // Lines and format are constants of their page.
-  }, [width, height, dark, lines, format, atLeast, stacked, isUtc]);
+  }, [width, height, dark, lines, format, atLeast, steps, stacked, isUtc]);
 
   useEffect(() => plot.current?.setData(drawn), [drawn]);
 
@@ -122,13 +125,14 @@ function optionsOf({
   lines,
   format,
   atLeast,
+  steps,
   stacked,
   isUtc,
   width,
   height,
   dark,
   values,
-}: Pick<ChartProps, 'lines' | 'format' | 'atLeast'> & DrawnOptions): uPlot.Options {
+}: Pick<ChartProps, 'lines' | 'format' | 'atLeast' | 'steps'> & DrawnOptions): uPlot.Options {
   const bars = uPlot.paths.bars?.({ size: [0.85, 48], align: 1 });
   const ink = dark ? '#a6a7ab' : '#5c636a';
   const grid = dark ? 'rgba(255,255,255,0.07)' : 'rgba(0,0,0,0.07)';
@@ -161,6 +165,7 @@ function optionsOf({
         grid: { stroke: grid, width: 1 },
         ticks: { show: false },
         size: 58,
+        ...(steps === undefined ? {} : { incrs: [...steps] }),
         values: (_plot, splits) => splits.map((value) => format(value)),
       },
     ],

@@ -7,6 +7,7 @@ import { PausedAt, useUnlessPaused } from '../components/paused.js';
 import { ErrorState } from '../components/states.js';
 import { TimeWindow, WINDOWS, type WindowName } from '../components/time-window.js';
 import { durationText } from '../components/duration.js';
+import { DURATION_STEPS } from '../components/duration-steps.js';
 import { useNow } from '../components/time.js';
 import { Chart, type ChartLine } from '../components/chart.js';
 import { useFrames } from '../stream/frame-store.js';
@@ -38,8 +39,8 @@ const CALLS: readonly ChartLine[] = [
   { label: 'denied', color: ['#9c36b5', '#cc7fe0'] },
 ];
 const TIMES: readonly ChartLine[] = [
-  { label: 'half within', color: ['#1c7ed6', '#4dabf7'], fill: true },
-  { label: '95 % within', color: ['#e8590c', '#ffa94d'] },
+  { label: 'p50', color: ['#1c7ed6', '#4dabf7'], fill: true },
+  { label: 'p95', color: ['#e8590c', '#ffa94d'] },
 ];
 
 /** The live page. A person may stop its motion; another window resumes it. */
@@ -106,6 +107,7 @@ function LiveContent({ window }: { readonly window: WindowName }) {
             title="Time in the queue"
             lines={TIMES}
             format={durationText}
+            steps={DURATION_STEPS}
             atLeast={10}
             data={chartData(points, ({ wait }) => [wait.p50, wait.p95])}
             summary={summaryOf(last?.wait)}
@@ -116,6 +118,7 @@ function LiveContent({ window }: { readonly window: WindowName }) {
             title="Run time"
             lines={TIMES}
             format={durationText}
+            steps={DURATION_STEPS}
             atLeast={10}
             data={chartData(points, ({ run }) => [run.p50, run.p95])}
             summary={summaryOf(last?.run)}
@@ -188,7 +191,5 @@ function countText(count: number): string {
 }
 
 function summaryOf({ p50, p95 }: Percentiles = {}): string {
-  return p50 === undefined || p95 === undefined
-    ? 'nothing measured just now'
-    : `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+  return p50 === undefined || p95 === undefined ? 'nothing measured just now' : `p50 ${durationText(p50)}, p95 ${durationText(p95)}`;
 }
