@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 const PROGRAMS = resolve('test/deploy/agent-sdks');
 const NODE_22 = `node-${process.platform}-${process.arch}`;
 
+const CLAUDE_AGENT_SDK = '@anthropic-ai/claude-agent-sdk@0.3.330';
+
 /** Installed in folders of their own: they are too large to be dependencies of the tests, and two are versions of one. */
 const PACKAGES = {
   six: [
@@ -15,7 +17,7 @@ const PACKAGES = {
     // An optional part of @openai/agents, without which it does not load.
     '@modelcontextprotocol/client@2.4.0',
     '@anthropic-ai/sdk@1.12.0',
-    '@anthropic-ai/claude-agent-sdk@0.3.330',
+    CLAUDE_AGENT_SDK,
     'zod@4.6.7',
     `${NODE_22}@22`,
     // Their MCP clients.
@@ -27,6 +29,7 @@ const PACKAGES = {
     '@langchain/openai@1.6.0',
   ],
   seven: ['ai@7.0.173', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7'],
+  claude: [CLAUDE_AGENT_SDK, 'zod@4.6.7'],
 };
 export type PackageFolder = keyof typeof PACKAGES;
 
@@ -42,8 +45,8 @@ export async function installSdks(root: string, name: PackageFolder): Promise<vo
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true, imports }));
   symlinkSync(resolve('.'), join(folder, 'toolyard'));
   for (const file of readdirSync(PROGRAMS)) copyFileSync(join(PROGRAMS, file), join(folder, file));
-  // Optional are the programs of Claude Code, hundreds of megabytes.
-  const flags = ['--no-audit', '--no-fund', '--no-save', '--omit=optional'];
+  // Optional is the program of Claude Code, hundreds of megabytes.
+  const flags = ['--no-audit', '--no-fund', '--no-save', ...(name === 'claude' ? [] : ['--omit=optional'])];
   await promisify(execFile)('npm', ['install', '--prefix', folder, ...flags, ...PACKAGES[name]]);
 }
 

@@ -70,7 +70,7 @@ export async function startModelServer(): Promise<ModelServer> {
       return;
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream', ...answer.headers });
-    const frames = request.url?.endsWith('/messages') === true ? anthropicFrames(answer, call.model) : openAiFrames(answer, call.model);
+    const frames = /\/messages(?:\?|$)/.test(request.url ?? '') ? anthropicFrames(answer, call.model) : openAiFrames(answer, call.model);
     for (const [n, frame] of frames.entries()) {
       if (n === 1) await answer.pause;
       if (!response.write(frame))
