@@ -45,13 +45,13 @@ export class OpenSockets {
     ]);
     if (first instanceof ProblemError) throw first;
     /** Undefined after the release. */
-    let taken: readonly string[] | undefined = first;
+    let counterIds: readonly string[] | undefined = first;
     const release = () => {
-      for (const id of taken ?? []) this.add(id, -1);
-      taken = undefined;
+      for (const id of counterIds ?? []) this.add(id, -1);
+      counterIds = undefined;
     };
     const authenticate = ({ keyId, tenantId }: Pick<Principal, 'keyId' | 'tenantId'>) => {
-      const before = taken;
+      const before = counterIds;
       if (before === undefined) return undefined;
       release();
       const next = this.take([
@@ -59,7 +59,7 @@ export class OpenSockets {
         ['key', `${tenantId} ${keyId}`],
         ['tenant', tenantId],
       ]);
-      taken = next instanceof ProblemError ? before : next;
+      counterIds = next instanceof ProblemError ? before : next;
       if (!(next instanceof ProblemError)) return undefined;
       for (const id of before) this.add(id, 1);
       return next;

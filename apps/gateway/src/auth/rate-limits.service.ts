@@ -65,7 +65,7 @@ export class RateLimits {
   }
 
   private async consume(id: string, limit: number): Promise<RateLimitResult> {
-    const taken = await this.limiter(limit)
+    const consumption = await this.limiter(limit)
       .consume(keys.rateLimit(id))
       .then(
         (counted) => ({ counted, allowed: true }),
@@ -74,9 +74,9 @@ export class RateLimits {
           return { counted: refused, allowed: false };
         },
       );
-    if (!taken.allowed) telemetry.rateLimited.emit({ limit: 'key_requests' });
-    const { remainingPoints, msBeforeNext } = taken.counted;
-    return { allowed: taken.allowed, limit, remaining: remainingPoints, windowSeconds: WINDOW_SECONDS, resetMs: msBeforeNext };
+    if (!consumption.allowed) telemetry.rateLimited.emit({ limit: 'key_requests' });
+    const { remainingPoints, msBeforeNext } = consumption.counted;
+    return { allowed: consumption.allowed, limit, remaining: remainingPoints, windowSeconds: WINDOW_SECONDS, resetMs: msBeforeNext };
   }
 
   private limiter(points: number): RateLimiterRedis {

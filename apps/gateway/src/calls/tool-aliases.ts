@@ -4,8 +4,8 @@ import { parseName } from '#policy';
 type Aliases = PolicyConfig['toolAliases'];
 
 /** Registered tool of an alias in the agent's configuration; undefined for any other name. Pure. */
-export function aliasedTool(aliases: Aliases, said: string): string | undefined {
-  const full = Object.keys(aliases).find((name) => aliases[name] === said);
+export function aliasedTool(aliases: Aliases, alias: string): string | undefined {
+  const full = Object.keys(aliases).find((name) => aliases[name] === alias);
   return full === undefined ? undefined : registeredName(full);
 }
 
@@ -16,12 +16,13 @@ export function aliasedTool(aliases: Aliases, said: string): string | undefined 
 export function withAliases(tools: readonly ToolDescriptor[], aliases: Aliases): ToolDescriptor[] {
   if (Object.keys(aliases).length === 0) return [...tools];
   const exposed = new Map(Object.entries(aliases).map(([full, name]) => [registeredName(full), name]));
-  const taken = new Set(exposed.values());
+  const exposedNames = new Set(exposed.values());
   const named = tools.flatMap((tool) => {
     const names = [tool.name, ...tool.aliases];
     const alias = names.map((name) => exposed.get(name)).find((name) => name !== undefined);
-    const [name, ...others] = alias === undefined ? names.filter((it) => !taken.has(it)) : [alias, ...names.filter((it) => it !== alias)];
-    if (name === undefined || (alias === undefined && taken.has(tool.name) && tool.source === 'builtin')) return [];
+    const [name, ...others] =
+      alias === undefined ? names.filter((it) => !exposedNames.has(it)) : [alias, ...names.filter((it) => it !== alias)];
+    if (name === undefined || (alias === undefined && exposedNames.has(tool.name) && tool.source === 'builtin')) return [];
     return [{ ...tool, name, aliases: others }];
   });
   return named.sort((a, b) => (a.name < b.name ? -1 : 1));

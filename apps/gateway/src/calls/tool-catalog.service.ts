@@ -48,13 +48,13 @@ export class ToolCatalog {
   }
 
   /**
-   * Tools in a dialect, under the aliases of the agent's configuration. `said`: dialect; default: the session's, else the
+   * Tools in a dialect, under the aliases of the agent's configuration. `requested`: dialect; default: the session's, else the
    * key's. A dialect changes built-in tools only.
    */
-  async listIn(caller: Principal, subject: PolicySubject, said?: Dialect): Promise<ToolDescriptor[]> {
+  async listIn(caller: Principal, subject: PolicySubject, requested?: Dialect): Promise<ToolDescriptor[]> {
     const rules = await this.rules.of(caller, subject);
     const { toolAliases } = rules.policy;
-    const dialect = said ?? rules.dialect;
+    const dialect = requested ?? rules.dialect;
     const tools = await this.list(caller, subject);
     if (dialect === 'core') return withAliases(tools, toolAliases);
     const choices = await this.choices(tools, caller, subject);

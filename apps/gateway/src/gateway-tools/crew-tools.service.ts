@@ -76,12 +76,12 @@ export class CrewTools {
     const { plan, agent } = SwitchToExecutionArguments.parse(call.args);
     const executor = agent === undefined ? undefined : await this.agents.start(call, { agent, task: plan, part: 'plan' });
     if (call.sessionId !== undefined) {
-      const kept = {
+      const execution = {
         plan: this.redaction.of(call.principal.tenantId).text(plan),
         callId: call.callId,
         ...(agent === undefined ? {} : { agent }),
       };
-      await this.data.change(sessionOf(call), () => ({ execution: kept }));
+      await this.data.change(sessionOf(call), () => ({ execution }));
     } else if (agent === undefined)
       throw new ProblemError('invalid_request', 'Without a session, agent must name the sub-agent that executes the plan');
     if (executor === undefined) return jsonOutput({ approved: true, plan });

@@ -40,10 +40,10 @@ export class SessionTools {
     const session = sessionOf(call);
     const { settings = {} } = await this.data.read(call.principal.tenantId, session.sessionId);
     const previousValue = settings[setting] ?? null;
-    const said = parseSetting(setting, value ?? '');
+    const parsed = parseSetting(setting, value ?? '');
     const operation = value === undefined ? 'get' : 'set';
     const isKnown = Object.hasOwn(SESSION_SETTINGS, setting);
-    if ('error' in said && (value !== undefined || !isKnown))
+    if ('error' in parsed && (value !== undefined || !isKnown))
       return {
         kind: 'output',
         isError: true,
@@ -54,16 +54,16 @@ export class SessionTools {
               success: false,
               operation,
               setting,
-              error: said.error,
+              error: parsed.error,
               ...(isKnown ? {} : { settings: Object.keys(SESSION_SETTINGS) }),
             },
           },
         ],
       };
-    if (value === undefined || 'error' in said) return jsonOutput({ success: true, operation, setting, value: previousValue });
-    if (setting === PERMISSION_SETTING) await this.tighten(call, session.sessionId, MODES[String(said.value)] ?? 'allow');
-    await this.data.change(session, (before) => ({ settings: { ...before.settings, [setting]: said.value } }));
-    return jsonOutput({ success: true, operation, setting, value: said.value, previousValue, newValue: said.value });
+    if (value === undefined || 'error' in parsed) return jsonOutput({ success: true, operation, setting, value: previousValue });
+    if (setting === PERMISSION_SETTING) await this.tighten(call, session.sessionId, MODES[String(parsed.value)] ?? 'allow');
+    await this.data.change(session, (before) => ({ settings: { ...before.settings, [setting]: parsed.value } }));
+    return jsonOutput({ success: true, operation, setting, value: parsed.value, previousValue, newValue: parsed.value });
   }
 
   /** @throws ProblemError `forbidden` for a looser mode than the session's */

@@ -30,18 +30,18 @@ export function withKnownTools(grants: SessionGrants, before: SessionGrants, too
   return { ...grants, trustedTools, deniedTools };
 }
 
-function namesOf(said: string, tools: Tools, list: (typeof LISTS)[number]): Set<string> {
-  const own = nameOf(said, tools);
-  const name = said.startsWith('@builtin/') ? said.slice('@builtin/'.length) : said;
+function namesOf(pattern: string, tools: Tools, list: (typeof LISTS)[number]): Set<string> {
+  const own = nameOf(pattern, tools);
+  const name = pattern.startsWith('@builtin/') ? pattern.slice('@builtin/'.length) : pattern;
   const one = own === undefined ? AGENT_NAMES.meaning(name) : undefined;
-  const meant = list === 'deniedTools' ? AGENT_NAMES.meanings(name) : one === undefined ? [] : [one];
-  return new Set([...(own === undefined ? [] : [own]), ...meant.flatMap((tool) => nameOf(tool, tools) ?? [])]);
+  const agentNames = list === 'deniedTools' ? AGENT_NAMES.meanings(name) : one === undefined ? [] : [one];
+  return new Set([...(own === undefined ? [] : [own]), ...agentNames.flatMap((tool) => nameOf(tool, tools) ?? [])]);
 }
 
 /** Canonical name of a tool; also for `@source/name`, if it names one tool. */
-function nameOf(said: string, tools: Tools): string | undefined {
-  const written = parseName(said);
-  const qualified = written.kind === 'source' ? `${written.source}__${written.name ?? ''}` : said;
-  const found = tools.resolve(said) ?? tools.resolve(qualified);
+function nameOf(pattern: string, tools: Tools): string | undefined {
+  const written = parseName(pattern);
+  const qualified = written.kind === 'source' ? `${written.source}__${written.name ?? ''}` : pattern;
+  const found = tools.resolve(pattern) ?? tools.resolve(qualified);
   return found === undefined ? undefined : grantedName(found);
 }

@@ -95,8 +95,8 @@ export class WebhookStore {
   /** False if the delivery is no longer in the state. */
   async move(webhook: string, delivery: StoredDelivery, from: DeliveryState, to: DeliveryState, at: number): Promise<boolean> {
     const names = [keys.webhookDeliveries(webhook), keys.webhookDeliveriesIn(webhook, from), keys.webhookDeliveriesIn(webhook, to)];
-    const kept = to === 'waiting' ? '' : KEPT[to];
-    return (await MOVE.run(this.redis, names, [delivery.id, JSON.stringify(delivery), at, kept])) === 1;
+    const most = to === 'waiting' ? '' : KEPT[to];
+    return (await MOVE.run(this.redis, names, [delivery.id, JSON.stringify(delivery), at, most])) === 1;
   }
 
   async count(webhook: string, state: DeliveryState): Promise<number> {

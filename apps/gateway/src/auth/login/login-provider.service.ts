@@ -177,8 +177,8 @@ export class LoginProvider {
       return awayNow(settings);
     }
     this.log.warn({ err: error, issuer: settings.issuer }, 'a login was refused');
-    const said = error instanceof oidc.AuthorizationResponseError ? ` The provider says: ${error.error}.` : '';
-    return new ProblemError('unauthenticated', `The login could not be completed.${said} Begin again.`);
+    const providerError = error instanceof oidc.AuthorizationResponseError ? ` The provider says: ${error.error}.` : '';
+    return new ProblemError('unauthenticated', `The login could not be completed.${providerError} Begin again.`);
   }
 }
 

@@ -73,17 +73,17 @@ export class LoginService {
     const settings = this.settings();
     const origin = this.provider.originOf(settings);
     const names = cookieNames(origin);
-    const kept = state === undefined ? undefined : await redisOr(this.records.take(state));
+    const storedState = state === undefined ? undefined : await redisOr(this.records.take(state));
     const browser = readCookie(cookie, names.begun);
-    if (state === undefined || kept === undefined || browser === undefined || sha256Hex(browser) !== kept.browserSha256)
+    if (state === undefined || storedState === undefined || browser === undefined || sha256Hex(browser) !== storedState.browserSha256)
       throw new ProblemError('unauthenticated', 'This login was not begun in this browser, has been used, or took too long. Begin again.');
-    const identified = await this.provider.finish(settings, search, { state, nonce: kept.nonce, verifier: kept.verifier });
+    const identified = await this.provider.finish(settings, search, { state, nonce: storedState.nonce, verifier: storedState.verifier });
     const admit = (principal: Principal) => this.acts.admit(principal, { revokes: false });
     const started = await redisOr(this.sessions.start(settings, identified, cookie, admit));
     const { keyId, scopes } = started.principal;
     await started.act.record('admin.signed_in', { target: keyId, after: { scopes } });
     return {
-      location: origin + kept.returnTo,
+      location: origin + storedState.returnTo,
       cookies: [setCookie(origin, names.login, started.cookie, started.maxAgeMs), setCookie(origin, names.begun, '', 0, 'Lax')],
     };
   }

@@ -34,9 +34,9 @@ export function issuerKeys(rules: JwtIssuer, failed: (error: unknown) => void): 
     if (remote.jwks() !== undefined) void remote.reload().catch(note);
   };
   const known: JWTVerifyGetKey = async (header, token) => {
-    const kept = remote.jwks();
-    if (kept === undefined) throw keysUnavailable(rules);
-    return createLocalJWKSet(kept)(header, token);
+    const cachedKeys = remote.jwks();
+    if (cachedKeys === undefined) throw keysUnavailable(rules);
+    return createLocalJWKSet(cachedKeys)(header, token);
   };
   return async (header, token) => {
     refresh();

@@ -98,8 +98,8 @@ function scopesOf(claims: JWTPayload, { scopes, scopesClaim, scopeMap }: JwtIssu
   if (scopesClaim === undefined) return [...scopes];
   const given = Object.hasOwn(claims, scopesClaim) ? claims[scopesClaim] : undefined;
   const words = typeof given === 'string' ? given.split(/ +/) : Array.isArray(given) ? given.map(String) : [];
-  const meant = new Set<Scope>(words.slice(0, MAX_WORDS).flatMap((word) => meaningOf(word, scopeMap)));
-  return scopes.filter((scope) => meant.has(scope));
+  const granted = new Set<Scope>(words.slice(0, MAX_WORDS).flatMap((word) => meaningOf(word, scopeMap)));
+  return scopes.filter((scope) => granted.has(scope));
 }
 
 function meaningOf(word: string, scopeMap: JwtIssuer['scopeMap']): readonly Scope[] {

@@ -35,8 +35,8 @@ export class TokenVerifier {
   ) {
     this.trusted = new Map(
       issuers.map((rules) => {
-        const kept = before?.trusted.get(rules.issuer);
-        if (kept !== undefined && isSame(kept.rules, rules)) return [rules.issuer, kept];
+        const previous = before?.trusted.get(rules.issuer);
+        if (previous !== undefined && isSame(previous.rules, rules)) return [rules.issuer, previous];
         return [rules.issuer, { rules, keys: issuerKeys(rules, (error) => failed(rules.issuer, error)) }];
       }),
     );

@@ -149,10 +149,10 @@ export class BeforeHooks {
         };
       }
       if (run.arguments === undefined) continue;
-      const meant = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
-      if (!meant.ok) return { evaluated: rejected(evaluated, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
-      if (isDeepStrictEqual(meant.value, evaluated.args)) continue;
-      evaluated = await this.reevaluate(request, evaluated, meant.value, hook.name);
+      const restored = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
+      if (!restored.ok) return { evaluated: rejected(evaluated, 'hook_rejected', misplaced(hook, restored.pointer)), runs };
+      if (isDeepStrictEqual(restored.value, evaluated.args)) continue;
+      evaluated = await this.reevaluate(request, evaluated, restored.value, hook.name);
       if (!hooksApply(evaluated, hooks)) return { evaluated, runs };
     }
     return { evaluated, runs };

@@ -80,23 +80,25 @@ export class CallEvaluator {
     if (spoken !== undefined) return inDialect({ ...this.evaluateBy(rules, principal, body, spoken), requestedTool: spoken.name, spoken });
     const { dialect = rules.dialect } = body;
     if (dialect === 'core') return this.evaluateBy(rules, principal, body);
-    const said = fromDialect(this.tools.for(principal.tenantId), dialect, body, (tool) => rules.available(tool).ok);
-    if ('refused' in said) {
+    const canonical = fromDialect(this.tools.for(principal.tenantId), dialect, body, (tool) => rules.available(tool).ok);
+    if ('refused' in canonical) {
       const userId = userOf(principal, body.userId, rules.sessionUser);
       const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
-      const unreachable = this.unreachable(rules, call, said.refused.tool);
-      return unreachable === undefined ? { ...said.refused, ...call } : inDialect({ ...unreachable, spoken: said.refused.spoken });
+      const unreachable = this.unreachable(rules, call, canonical.refused.tool);
+      return unreachable === undefined
+        ? { ...canonical.refused, ...call }
+        : inDialect({ ...unreachable, spoken: canonical.refused.spoken });
     }
-    if (said.spoken === undefined) return this.evaluateBy(rules, principal, said.body);
-    const judged = this.evaluateBy(rules, principal, said.body, said.spoken);
+    if (canonical.spoken === undefined) return this.evaluateBy(rules, principal, canonical.body);
+    const judged = this.evaluateBy(rules, principal, canonical.body, canonical.spoken);
     const evaluated =
-      (judged.rejection === undefined ? this.forbiddenName(rules, principal, said.spoken.name, judged) : undefined) ?? judged;
-    const { purpose = evaluated.purpose, timeoutMs } = said;
+      (judged.rejection === undefined ? this.forbiddenName(rules, principal, canonical.spoken.name, judged) : undefined) ?? judged;
+    const { purpose = evaluated.purpose, timeoutMs } = canonical;
     const tool = evaluated.tool && this.timed(principal, evaluated.tool, timeoutMs);
     return inDialect({
       ...evaluated,
-      requestedTool: said.spoken.name,
-      spoken: said.spoken,
+      requestedTool: canonical.spoken.name,
+      spoken: canonical.spoken,
       ...(tool === undefined ? {} : { tool }),
       ...(purpose === undefined ? {} : { purpose }),
     });

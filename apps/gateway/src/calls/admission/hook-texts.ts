@@ -8,9 +8,9 @@ const REASON_CHARACTERS = 1_000;
 /** Result of a hook before a call, as a reason of the call's decision. */
 export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: rewritten, cached, tookMs }: HookRun): DecisionReason {
   const took = cached ? 'answered before' : `${tookMs} ms`;
-  const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${failureEffect(verdict)}`;
+  const detail = failure === undefined ? (reason ?? feedback) : `${failure}; ${failureEffect(verdict)}`;
   const did = verdict === 'deny' ? 'refused the call' : rewritten === undefined ? 'let the call pass' : 'rewrote the arguments';
-  const text = `${did} (${took})${said === undefined ? '' : `: ${said}`}`;
+  const text = `${did} (${took})${detail === undefined ? '' : `: ${detail}`}`;
   return { axis: 'hooks', rule: hook.name, effect: verdict, reason: text.slice(0, REASON_CHARACTERS) };
 }
 

@@ -49,10 +49,10 @@ export class UnrunCalls {
     const body = child?.body ?? given;
     const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
     const tools = this.tools.for(principal.tenantId);
-    const said = fromDialect(tools, body.dialect, body);
-    const tool = tools.resolve(said.body.tool);
+    const canonical = fromDialect(tools, body.dialect, body);
+    const tool = tools.resolve(canonical.body.tool);
     const evaluated: EvaluatedCall = {
-      spoken: 'refused' in said ? said.refused.spoken : said.spoken,
+      spoken: 'refused' in canonical ? canonical.refused.spoken : canonical.spoken,
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,

@@ -76,8 +76,8 @@ function stepsOf(event: CallEvent): Step[] {
       return submitted(event);
     case 'call.hook': {
       const { phase, hook, event: on, verdict, failed, rewrote, reason, tookMs } = event.data;
-      const said = [verdict, failed && 'failed, so its onError holds', rewrote && 'rewrote the arguments', reason].filter(Boolean);
-      const text = `${hook} (${on}) ${phase}${said.length === 0 ? '' : `: ${said.join('; ')}`}`;
+      const parts = [verdict, failed && 'failed, so its onError holds', rewrote && 'rewrote the arguments', reason].filter(Boolean);
+      const text = `${hook} (${on}) ${phase}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}`;
       return [{ step: 'hook', text, ...(tookMs === undefined ? {} : { tookMs }) }];
     }
     case 'call.approval_requested':

@@ -56,12 +56,12 @@ export async function* eventRows(batches: AsyncIterable<readonly ExportedEvent[]
     }
     if (rows.length < GROUP_ROWS && chars < GROUP_CHARS) continue;
     await writeGroup(file, rows);
-    yield taken(writer);
+    yield drainedBytes(writer);
     [rows, chars] = [[], 0];
   }
   if (rows.length > 0) await writeGroup(file, rows);
   await file.finish();
-  yield taken(writer);
+  yield drainedBytes(writer);
 }
 
 async function writeGroup(file: ParquetWriter, rows: readonly CallEvent[]): Promise<void> {
@@ -70,7 +70,7 @@ async function writeGroup(file: ParquetWriter, rows: readonly CallEvent[]): Prom
 }
 
 /** Bytes written since the previous call. */
-function taken(writer: ByteWriter): Uint8Array {
+function drainedBytes(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice();
   writer.index = 0;
   return bytes;

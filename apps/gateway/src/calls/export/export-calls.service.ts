@@ -45,8 +45,8 @@ export class ExportCalls {
       const ids = page.calls.map(({ id }) => id);
       for (let at = 0; at < ids.length; at += AT_ONCE) {
         const group = ids.slice(at, at + AT_ONCE);
-        const begun = await Promise.all(group.map((id) => this.store.eventPage(id, { limit: EVENTS })));
-        for (const [index, { events, nextCursor }] of begun.entries()) {
+        const firstPages = await Promise.all(group.map((id) => this.store.eventPage(id, { limit: EVENTS })));
+        for (const [index, { events, nextCursor }] of firstPages.entries()) {
           const id = group[index] ?? '';
           if (events.length === 0 && nextCursor === undefined) throw new Error(`The events of ${id}, which is in the list, are gone`);
           yield checked(tenantId, events);

@@ -34,8 +34,8 @@ export class PollMailbox implements WorkerTransport {
     this.wake();
     this.frames = this.frames.filter(({ seq }) => seq > after);
     if (this.frames.length === 0 && waitMs > 0 && !this.isClosed && !signal.aborted) await this.waitForFrame(waitMs, signal);
-    const taken = this.firstFrames();
-    return { frames: taken.map(({ frame }) => frame), seq: taken.at(-1)?.seq ?? Math.min(after, this.seq) };
+    const page = this.firstFrames();
+    return { frames: page.map(({ frame }) => frame), seq: page.at(-1)?.seq ?? Math.min(after, this.seq) };
   }
 
   private firstFrames(): typeof this.frames {

@@ -44,7 +44,7 @@ export class CallProgress {
   /** Resolves after the last progress if the call has ended, or if it cannot be followed; then the caller reads the call. */
   async follow({ principal, callId, signal, asksAfter, place, report }: FollowRequest): Promise<void> {
     const { meter } = place;
-    const begun = Date.now();
+    const startedAt = Date.now();
     let waiting: ProgressStep | undefined;
     const flush = () => {
       if (waiting !== undefined && !signal.aborted) report(waiting);
@@ -56,7 +56,7 @@ export class CallProgress {
       waiting = step;
       pace.request();
     };
-    const signs = setInterval(() => take(meter.waiting(`${Math.round((Date.now() - begun) / 1000)} s`)), SIGN_OF_LIFE_MS);
+    const signs = setInterval(() => take(meter.waiting(`${Math.round((Date.now() - startedAt) / 1000)} s`)), SIGN_OF_LIFE_MS);
     let over = (): void => {};
     const followed = new Promise<void>((resolve) => (over = resolve));
     const end = () => over();

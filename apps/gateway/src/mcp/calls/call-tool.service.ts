@@ -106,23 +106,23 @@ export class CallToolService {
   private async submitted(of: ToolCall): Promise<Call> {
     const meta = McpCallMeta.safeParse(of.meta);
     if (!meta.success) throw invalidParams(`_meta: ${validationFaults(meta.error).join('; ')}`);
-    const said = meta.data;
+    const fields = meta.data;
     const { traceparent } = of.meta;
     const body: SubmitCallBody = parse(
       SubmitCallRequest,
       {
         tool: of.name,
         arguments: of.args,
-        sessionId: said['io.toolyard/sessionId'],
-        agentId: said['io.toolyard/agentId'],
-        userId: said['io.toolyard/userId'],
-        dialect: said['io.toolyard/dialect'],
-        toolCallId: said['io.toolyard/toolCallId'] ?? said['claudecode/toolUseId'],
+        sessionId: fields['io.toolyard/sessionId'],
+        agentId: fields['io.toolyard/agentId'],
+        userId: fields['io.toolyard/userId'],
+        dialect: fields['io.toolyard/dialect'],
+        toolCallId: fields['io.toolyard/toolCallId'] ?? fields['claudecode/toolUseId'],
       },
       'body',
     );
     const { call } = await this.submitCall.submit(of.principal, body, {
-      idempotencyKey: said['io.toolyard/idempotencyKey'],
+      idempotencyKey: fields['io.toolyard/idempotencyKey'],
       sampling: of.features.sampling ? true : undefined,
       traceparent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined,
     });

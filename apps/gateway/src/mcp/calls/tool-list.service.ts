@@ -18,18 +18,18 @@ export class ToolList {
 
   async page(principal: Principal, cursor: string | undefined, meta: Readonly<Record<string, unknown>> = {}): Promise<ListToolsResult> {
     const after = cursor === undefined || cursor === '' ? '' : nameIn(cursor);
-    const said = McpCallMeta.safeParse(meta);
-    if (!said.success) throw invalidParams(`_meta: ${said.error.issues.map(({ message }) => message).join('; ')}`);
-    const tools = await this.all(principal, said.data);
+    const parsed = McpCallMeta.safeParse(meta);
+    if (!parsed.success) throw invalidParams(`_meta: ${parsed.error.issues.map(({ message }) => message).join('; ')}`);
+    const tools = await this.all(principal, parsed.data);
     const rest = tools.filter(({ name }) => name > after);
     const page = rest.slice(0, PAGE_SIZE);
     const last = page.at(-1);
     return { tools: page, ...(rest.length > page.length && last !== undefined ? { nextCursor: cursorOf(last.name) } : {}) };
   }
 
-  private async all(principal: Principal, said: McpCallMeta): Promise<Tool[]> {
-    const subject = { sessionId: said['io.toolyard/sessionId'], agentId: said['io.toolyard/agentId'] };
-    const visible = await this.catalog.listIn(principal, subject, said['io.toolyard/dialect']);
+  private async all(principal: Principal, fields: McpCallMeta): Promise<Tool[]> {
+    const subject = { sessionId: fields['io.toolyard/sessionId'], agentId: fields['io.toolyard/agentId'] };
+    const visible = await this.catalog.listIn(principal, subject, fields['io.toolyard/dialect']);
     const callable = visible.filter(({ name, available, deferred }) => available.ok && deferred !== true && name !== CALL_RESULT_TOOL);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry takes only tools whose input is an object schema
     const tools = formatCatalog(callable, 'mcp') as Tool[];
