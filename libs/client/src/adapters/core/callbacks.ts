@@ -52,20 +52,22 @@ export async function askBefore(
   before: Before,
   call: SubmittableCall,
 ): Promise<{ readonly call: SubmittableCall } | { readonly refusal: ToolAnswer }> {
-  const said = await inTime(before(readable(call)), timeoutMs);
-  if (said === undefined) return { call };
-  if (said !== LATE && typeof said !== 'string') return { call: { ...call, arguments: said.arguments } };
-  const text = said === LATE ? `The agent did not answer within ${timeoutMs ?? TIMEOUT_MS} ms whether ${call.name} may be called` : said;
+  const result = await inTime(before(readable(call)), timeoutMs);
+  if (result === undefined) return { call };
+  if (result !== LATE && typeof result !== 'string') return { call: { ...call, arguments: result.arguments } };
+  const text =
+    result === LATE ? `The agent did not answer within ${timeoutMs ?? TIMEOUT_MS} ms whether ${call.name} may be called` : result;
   return { refusal: { status: 'ended', text, content: [{ type: 'text', text }], isError: true } };
 }
 
 /** Answer after `after`. @throws ToolyardError `timed_out` */
 export async function askAfter({ after, timeoutMs }: ToolCallbacks, call: ToolCall, answer: ToolAnswer): Promise<ToolAnswer> {
   if (after === undefined) return answer;
-  const said = await inTime(after(readable(call), answer), timeoutMs);
-  if (said === LATE) throw new ToolyardError('timed_out', `The callback after ${call.name} took longer than ${timeoutMs ?? TIMEOUT_MS} ms`);
-  if (said === undefined) return answer;
-  return withWarning(said.isError === true ? { ...answer, isError: true } : answer, said.feedback);
+  const result = await inTime(after(readable(call), answer), timeoutMs);
+  if (result === LATE)
+    throw new ToolyardError('timed_out', `The callback after ${call.name} took longer than ${timeoutMs ?? TIMEOUT_MS} ms`);
+  if (result === undefined) return answer;
+  return withWarning(result.isError === true ? { ...answer, isError: true } : answer, result.feedback);
 }
 
 /** Call in the form for callbacks: with the arguments as an object, if their text is one or quotes one. Pure. */

@@ -70,21 +70,21 @@ async function* submittedSteps(
   call: SubmittableCall,
   { signal, follow }: { readonly signal: AbortSignal | undefined; readonly follow: boolean },
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
-  const begun = await submit(client, session, call, signal);
-  if (!('id' in begun)) return yield begun;
+  const submitted = await submit(client, session, call, signal);
+  if (!('id' in submitted)) return yield submitted;
   const over = new AbortController();
   let patience: ReturnType<typeof setTimeout> | undefined;
   try {
-    const answer = waitForEnd(client, session, begun, signal);
+    const answer = waitForEnd(client, session, submitted, signal);
     // The answer does not depend on the stream, which ends with the call or soon after it. Failures are thrown below.
     void answer.then(
       () => (patience = setTimeout(() => over.abort(), LAST_STEPS_MS)),
       () => over.abort(),
     );
-    if (follow && begun.status !== 'ended') yield* callProgress(client.calls, begun.id, over.signal);
+    if (follow && submitted.status !== 'ended') yield* callProgress(client.calls, submitted.id, over.signal);
     yield await answer;
   } catch (error) {
-    throw await afterAbort(client, session, begun.id, { signal, error });
+    throw await afterAbort(client, session, submitted.id, { signal, error });
   } finally {
     clearTimeout(patience);
     over.abort();
@@ -123,12 +123,12 @@ async function submit(
 async function waitForEnd(
   client: CallsClient,
   { outageMs }: AgentSession,
-  begun: Call,
+  submitted: Call,
   signal: AbortSignal | undefined,
 ): Promise<ToolAnswer> {
-  let call = begun;
+  let call = submitted;
   while (call.status !== 'ended')
-    call = await throughOutage(() => client.calls.get(begun.id, { waitMs: POLL_MS, signal }), { signal, outageMs });
+    call = await throughOutage(() => client.calls.get(submitted.id, { waitMs: POLL_MS, signal }), { signal, outageMs });
   return answerOf(call, call.id);
 }
 
