@@ -119,11 +119,11 @@ export class AgentLoop {
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
     if (answer.kind === 'refused') throw await this.refusal(answer);
     const kept = await parts.journal.keepSubmitted(ctx.callId, turn.turn, after, answer.calls);
-    const begun = new Set(
+    const startedCalls = new Set(
       kept.flatMap(({ toolCallId, callId, error }) => (callId === undefined || error !== undefined ? [] : [toolCallId])),
     );
     for (const { tool, toolCallId } of wanted)
-      if (begun.has(toolCallId)) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
+      if (startedCalls.has(toolCallId)) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
     return undefined;
   }
 
