@@ -11,3 +11,25 @@ it('names the annotations of a tool that cannot be read, however many it has', (
   expect(mendedOf(tool)?.left).toEqual(['annotations.title', 'annotations.readOnlyHint']);
   expect([Object.keys(tool.annotations ?? {}).length, tool.annotations?.destructiveHint]).toEqual([600_001, true]);
 });
+
+const BOTH = { readOnlyHint: true, read_only_hint: false };
+it.each([
+  ['Python', { input_schema: { type: 'object' }, output_schema: { type: 'object' }, annotations: { read_only_hint: true } }],
+  ['the protocol', { inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
+  [
+    'the protocol beside those of Python',
+    { inputSchema: { type: 'object' }, input_schema: 7, outputSchema: { type: 'object' }, annotations: BOTH },
+  ],
+])('reads a tool with the names of %s', (_whose, fields) => {
+  const { tools } = readToolList({ tools: [{ name: 't', ...fields }] }, () => undefined);
+  expect(tools).toMatchObject([
+    { name: 't', inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  ]);
+  expect(mendedOf((tools as [Tool])[0])?.left ?? []).toEqual([]);
+});
+
+it('reads a tool whose schema has the name that APIs of models give it', () => {
+  expect(readToolList({ tools: [{ name: 't', parameters: { type: 'object', properties: { a: {} } } }] }, () => undefined)).toMatchObject({
+    tools: [{ name: 't', inputSchema: { type: 'object', properties: { a: {} } } }],
+  });
+});

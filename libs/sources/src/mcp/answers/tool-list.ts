@@ -37,8 +37,26 @@ export function mendedOf({ _meta }: Pick<Tool, '_meta'>): Mended | undefined {
   return _meta?.[MENDED] as Mended | undefined;
 }
 
+/** Python writes the names of its fields where a server forgets to ask for those of the protocol. */
+function withUsualNames({ input_schema: ofPython, parameters, output_schema: output, ...rest }: Fields): Fields {
+  const input = ofPython ?? parameters;
+  const { annotations } = rest;
+  const hints = isFields(annotations)
+    ? HINTS.flatMap((name) => {
+        const given = annotations[name.replaceAll(/[A-Z]/g, (it) => `_${it.toLowerCase()}`)];
+        return given === undefined || annotations[name] !== undefined ? [] : [[name, given] as const];
+      })
+    : [];
+  return {
+    ...(input === undefined ? {} : { inputSchema: input }),
+    ...(output === undefined ? {} : { outputSchema: output }),
+    ...rest,
+    ...(hints.length === 0 ? {} : { annotations: { ...fieldsOf(annotations), ...Object.fromEntries(hints) } }),
+  };
+}
+
 function readTool(value: unknown): Fields {
-  const tool = withoutNulls(fieldsOf(value));
+  const tool = withUsualNames(withoutNulls(fieldsOf(value)));
   const accepts = (fields: Fields) => isValid(specTypeSchemas.Tool, { name: '', inputSchema: NO_INPUT, ...fields });
   const { _meta } = tool;
   const { outputSchema } = tool;
