@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, opendir } from 'node:fs/promises';
 import { pathIn, openDirectoryBeneath } from './open-beneath.js';
 import { pathFailure } from './path-failure.js';
 import { childOf, absolutePath, type ResolvedFile } from './resolved-file.js';
@@ -88,14 +88,16 @@ interface FolderEntry {
   readonly stats: Stats | undefined;
 }
 
-/** Sorted by name. Half-written files of this worker are not there yet. */
+/**
+ * Sorted by name; of a folder with more than 20,000 entries those that the system names first: commands make folders of hundreds of
+ * thousands, which would hold the worker for seconds. Half-written files of this worker are not there yet.
+ */
 async function readFolder(place: ResolvedFile, stats: boolean, signal: AbortSignal): Promise<FolderEntry[]> {
   signal.throwIfAborted();
   try {
     const directory = await openDirectoryBeneath(place);
     try {
-      const found = await readdir(pathIn(directory, '.'), { withFileTypes: true });
-      const entries = found.filter(({ name }) => !isTemporary(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+      const entries = (await firstEntries(pathIn(directory, '.'), signal)).sort((a, b) => (a.name < b.name ? -1 : 1));
       return await Promise.all(
         entries.map(async (entry) => ({
           name: entry.name,
@@ -107,6 +109,18 @@ async function readFolder(place: ResolvedFile, stats: boolean, signal: AbortSign
       await directory.handle.close();
     }
   } catch (error) {
+    signal.throwIfAborted();
     throw await pathFailure(error, place, 'Check the path with file_list.');
   }
+}
+
+async function firstEntries(path: string, signal: AbortSignal): Promise<Dirent[]> {
+  const found: Dirent[] = [];
+  for await (const entry of await opendir(path, { bufferSize: 1_024 })) {
+    signal.throwIfAborted();
+    if (isTemporary(entry.name)) continue;
+    found.push(entry);
+    if (found.length >= MAX_VISITED) break;
+  }
+  return found;
 }
