@@ -16,7 +16,7 @@ const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/t
 interface Task {
   readonly taskId: string;
   readonly status: string;
-  readonly result?: { readonly content: readonly { readonly text: string }[] };
+  readonly result?: { readonly content: readonly { readonly text: string }[]; readonly isError?: boolean };
 }
 
 /** One request of revision 2026-07-28, as a client sends it. */
@@ -36,6 +36,23 @@ async function ask({ url }: AppProcess, method: string, params: Record<string, u
   const { body } = await new Agent(url, TEST_KEY).request<{ result?: Task; error?: object }>('POST', '/mcp', message, headers);
   if (body.result === undefined) throw new Error(`${method} was refused: ${JSON.stringify(body.error)}`);
   return body.result;
+}
+
+/** A task of the tool `shell` that runs until `release`. */
+async function begin(toolyard: TestCluster, gateway: AppProcess, session: string) {
+  const { taskId } = await ask(gateway, 'tools/call', { name: 'shell', arguments: { command: WAITS } }, session);
+  const isRunning = async () => (await new Agent(gateway.url).get(`/v1/calls/${taskId}`)).body.status === 'running';
+  await eventually(isRunning, 'the start of the task');
+  return {
+    taskId,
+    release: () => writeFileSync(join(toolyard.workspaceRoot, 'default', 'sessions', session, 'go'), ''),
+    ended: () =>
+      eventually(async () => {
+        const task = await ask(gateway, 'tasks/get', { taskId }, session);
+        return task.status === 'working' ? undefined : task;
+      }, `the end of the task ${taskId}`),
+    count: async (type: string) => (await new Agent(gateway.url).events(taskId)).filter((event) => event.type === type).length,
+  };
 }
 
 describe('a gateway that is killed (SIGKILL) after it gave out a task', () => {
@@ -85,5 +102,46 @@ describe('a gateway that is killed (SIGKILL) after it gave out a task', () => {
     expect(await ends(taskId)).toHaveLength(1);
     const events = await new Agent(survivor.url).events(taskId);
     expect(events.filter(({ type }) => type === 'call.approval_decided')).toHaveLength(1);
+  });
+});
+
+describe('a task of /mcp while Redis or its worker is killed (SIGKILL)', () => {
+  let toolyard: TestCluster;
+  let gateway: AppProcess;
+  beforeAll(async () => {
+    toolyard = await startTestCluster({ env: { MCP_TASK_MS: '0' } });
+    gateway = toolyard.gateways[0] as AppProcess;
+  });
+  afterAll(() => toolyard.close());
+
+  it('completes a task of /mcp over a restart of Redis, with one End and the result of its one run', async () => {
+    const task = await begin(toolyard, gateway, 'redis');
+    await toolyard.redis.kill();
+    await toolyard.redis.start();
+    await eventually(async () => (await fetch(`${gateway.url}/readyz`)).ok, 'the gateway to have its Redis again');
+    expect(await ask(gateway, 'tasks/get', { taskId: task.taskId }, 'redis')).toMatchObject({ status: 'working' });
+    task.release();
+    expect(await task.ended()).toMatchObject({
+      status: 'completed',
+      result: { isError: false, content: [{ text: expect.stringContaining('gone on') }] },
+    });
+    expect([await task.count('call.start'), await task.count('call.end')]).toEqual([1, 1]);
+  });
+
+  it('ends a task of /mcp whose worker is killed with an error: its command may have run, and does not run again', async () => {
+    await toolyard.worker({ LEASE_MS: '5000' });
+    const [first] = toolyard.workers.splice(0, 1);
+    first?.signal('SIGTERM');
+    await first?.ended();
+    const task = await begin(toolyard, gateway, 'worker');
+    const [victim] = toolyard.workers.splice(0);
+    victim?.signal('SIGKILL');
+    await victim?.ended();
+    await toolyard.worker();
+    expect(await task.ended()).toMatchObject({
+      status: 'completed',
+      result: { isError: true, _meta: { 'io.toolyard/outcome': 'unknown' } },
+    });
+    expect([await task.count('call.start'), await task.count('call.end')]).toEqual([1, 1]);
   });
 });
