@@ -5,10 +5,13 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SourcePage } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { programOf } from '../support/app-program.js';
 import { eventually } from '../support/eventually.js';
 import { OtlpCollector, type CollectedSpan } from '../support/otlp-collector.js';
+import { startModelServer, type ModelServer } from '../support/model-server.js';
+import { serveWeb } from '../support/serve-web.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** What an agent would send with a call: its own span, which no process of the test exports. */
@@ -24,6 +27,8 @@ const parentOf = (spans: readonly CollectedSpan[], span: CollectedSpan | undefin
 describe('traces', () => {
   let collector: OtlpCollector;
   let site: { url: string; host: string; seen: IncomingHttpHeaders[]; close(): void };
+  let services: Awaited<ReturnType<typeof startServices>>;
+  let models: ModelServer;
   let folder = '';
   let toolyard: TestCluster;
   let agent: Agent;
@@ -33,25 +38,40 @@ describe('traces', () => {
     site = await startSite();
     folder = mkdtempSync(join(tmpdir(), 'toolyard-traces-'));
     const config = join(folder, 'config.yaml');
-    const policy = 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }';
-    const checked =
-      'checked: { hooks: [{ name: guard, on: before, command: "true" }, { name: lint, on: after, command: "true" }], limits: { actionsPerHour: 100 } }';
-    writeFileSync(config, `${policy}\nagents: { ${checked} }\n`);
+    const hooks = ['before', 'after'].map((on) => ({ name: `look-${on}`, on, command: 'true' }));
+    services = await startServices();
+    models = await startModelServer();
+    const model = { provider: 'openai-compatible', name: 'helper', url: models.url };
+    const sources = [
+      { kind: 'mcp', name: 'by-mcp', url: `${services.url}/mcp`, trust: true },
+      { kind: 'openapi', name: 'by-openapi', document: `${services.url}/openapi.json`, trust: true },
+      { kind: 'agent', name: 'helper', tier: 'read_only', model, tools: ['echo'] },
+    ];
+    const settings = {
+      policy: { egress: { privateHosts: ['127.0.0.1', 'localhost'] } },
+      agents: { checked: { hooks, limits: { actionsPerHour: 100 } } },
+      sources,
+    };
+    writeFileSync(config, JSON.stringify(settings));
     toolyard = await startTestCluster({
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_BSP_SCHEDULE_DELAY: '50',
         EGRESS_ALLOW_HOSTS: `${site.host},localhost`,
-        TRACE_HOSTS: site.host,
+        TRACE_HOSTS: `${site.host},${new URL(services.url).host}`,
         TOOLYARD_CONFIG: config,
         LEASE_MS: '8000',
       },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const areRead = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.every(({ status }) => status === 'ok');
+    await eventually(areRead, 'the sources to be read');
   });
   afterAll(async () => {
     await toolyard?.close();
     await collector?.close();
+    await models?.close();
+    services?.close();
     site?.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -144,6 +164,37 @@ describe('traces', () => {
     await submit('web_fetch', { url: `${site.url.replace('127.0.0.1', 'localhost')}/ok` }, traceparent);
     await collector.whole(traceId, ['execute_tool web_fetch'], spanId);
     expect(site.seen.slice(before).map((headers) => headers['traceparent'])).toEqual([undefined]);
+  });
+
+  it('continues the trace of a call in the MCP server and in the named API that its tool is of', async () => {
+    for (const tool of ['mcp_work', 'openapi_work']) {
+      const { traceId, spanId, traceparent } = agentSpan();
+      const { body } = await submit(tool, {}, traceparent);
+      expect(body.outcome).toBe('completed');
+      const spans = await collector.whole(traceId, ['submit_call ' + tool, `execute_tool ${tool}`, 'call_tool'], spanId);
+      const [execute] = named(spans, `execute_tool ${tool}`);
+      expect(execute).toMatchObject({ failed: false, attributes: { 'gen_ai.tool.name': tool, 'toolyard.outcome': 'completed' } });
+      expect([tool, services.traceOf(tool)]).toEqual([tool, `00-${traceId}-${execute?.spanId}-01`]);
+    }
+  });
+
+  it('traces the calls of all turns of a sub-agent below the call of the sub-agent', async () => {
+    const echo = (text: string) => ({ toolCalls: [{ id: text, name: 'echo', arguments: { text } }] });
+    models.on('helper', [echo('one'), echo('two'), { text: 'done' }]);
+    const { traceId, spanId, traceparent } = agentSpan();
+    const { body } = await submit('helper', { task: 'Say it twice' }, traceparent);
+    expect((await agent.ended(body.id)).result?.childCallIds).toHaveLength(2);
+    const twice = (name: string) => [name, name];
+    const spans = await collector.whole(
+      traceId,
+      ['submit_call helper', 'execute_tool helper', ...twice('submit_call echo'), ...twice('execute_tool echo')],
+      spanId,
+    );
+    for (const span of [...named(spans, 'execute_tool helper'), ...named(spans, 'submit_call echo')])
+      expect(parentOf(spans, span)).toBe('submit_call helper');
+    for (const span of named(spans, 'submit_call echo'))
+      expect([span.kind, span.attributes['network.protocol.name']]).toEqual(['producer', undefined]);
+    for (const span of named(spans, 'execute_tool echo')) expect(parentOf(spans, span)).toBe('submit_call echo');
   });
 
   it('marks failed, refused and cancelled calls by their code', async () => {
@@ -315,3 +366,36 @@ async function startSite() {
   const host = `127.0.0.1:${address.port}`;
   return { url: `http://${host}`, host, seen, close: () => void server.close() };
 }
+
+/** An MCP server and an API with its document, whose tools take nothing, and the trace that each was called with. */
+async function startServices() {
+  const traces = new Map<string, unknown>();
+  const { url, close } = await serveWeb(async (request) => {
+    const { origin, pathname } = new URL(request.url);
+    if (pathname === '/openapi.json') {
+      const get = { operationId: 'openapi_work', responses: { 200: { description: 'Fine.' } } };
+      const info = { title: 'Traced', version: '1' };
+      return Response.json({ openapi: '3.0.0', info, servers: [{ url: origin }], paths: { '/work': { get } } });
+    }
+    if (pathname === '/work') {
+      traces.set('openapi_work', request.headers.get('traceparent'));
+      return Response.json({ done: true });
+    }
+    if (request.method !== 'POST') return new Response(null, { status: 405 });
+    const { id, method, params } = (await request.json()) as { id?: number; method: string; params?: { _meta?: { traceparent?: string } } };
+    if (id === undefined) return new Response(null, { status: 202 });
+    if (method === 'tools/call') traces.set('mcp_work', params?._meta?.traceparent);
+    const result = MCP_ANSWERS[method];
+    const answer = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result };
+    return Response.json({ jsonrpc: '2.0', id, ...answer });
+  });
+  return { url, close, traceOf: (tool: string) => traces.get(tool) };
+}
+
+const MCP_ANSWERS: Readonly<Record<string, object>> = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'traced', version: '1' } },
+  'tools/list': {
+    tools: [{ name: 'mcp_work', description: 'Works.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
+  },
+  'tools/call': { content: [{ type: 'text', text: 'done' }] },
+};

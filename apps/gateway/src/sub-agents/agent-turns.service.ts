@@ -146,7 +146,7 @@ export class AgentTurns {
   }
 
   private async submitOne(
-    { principal, definition, levels }: OpenAgent,
+    { principal, submitted, definition, levels }: OpenAgent,
     parentCallId: string,
     turn: number,
     call: WantedCall,
@@ -161,6 +161,7 @@ export class AgentTurns {
     try {
       const options = {
         idempotencyKey: keyOf(parentCallId, turn, toolCallId),
+        traceparent: submitted.traceparent,
         byAgent: { budget: { ...budget, depth: levels } },
       };
       const { call } = await this.submitCall.submit(principal, body, options);
@@ -175,7 +176,7 @@ export class AgentTurns {
 
   /** Records a call that a person's message replaced, as in a batch: it ends without a run. */
   private async skipOne(
-    { principal }: OpenAgent,
+    { principal, submitted }: OpenAgent,
     parentCallId: string,
     turn: number,
     { toolCallId, tool, arguments: args }: WantedCall,
@@ -183,7 +184,12 @@ export class AgentTurns {
     const body = bodyOf({ tool, arguments: args, toolCallId }, parentCallId);
     const error = { code: 'cancelled', message: STEERED, retryable: false } as const;
     const idempotencyKey = keyOf(parentCallId, turn, toolCallId);
-    const callId = await this.unrun.record(principal, body, { outcome: 'cancelled', error }, { idempotencyKey });
+    const callId = await this.unrun.record(
+      principal,
+      body,
+      { outcome: 'cancelled', error },
+      { idempotencyKey, traceparent: submitted.traceparent },
+    );
     return { toolCallId, isAgent: false, callId, error: STEERED };
   }
 

@@ -1,4 +1,4 @@
-import { EgressError, type EgressFetch } from '#sandbox';
+import { EgressError, TraceHosts, type EgressFetch } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { boundedBody } from '../bounded-body.js';
 import { AddressFault } from '../address-fault.js';
@@ -24,6 +24,8 @@ export interface OpenApiConnectionParts {
   readonly credentials: Credentials;
   /** Adds a token to them for each request. */
   readonly tokens?: ClientCredentials | undefined;
+  /** They get the trace of the call. Default: none. */
+  readonly traceHosts?: TraceHosts;
 }
 
 /** The operations of one document, called over HTTP. */
@@ -56,7 +58,7 @@ export class OpenApiConnection implements SourceConnection {
     const credentials = token === undefined ? this.parts.credentials : withToken(this.parts.credentials, token);
     ctx.signal.throwIfAborted();
     const request = buildRequest(operation, args, credentials);
-    const { response, url } = await this.send(request, ctx.signal).catch((error: unknown) => {
+    const { response, url } = await this.send(request, ctx).catch((error: unknown) => {
       throw failureOf(error, ctx.signal, credentials);
     });
     if (response.status === 401 && token !== undefined) tokens?.refused(token);
@@ -84,10 +86,15 @@ export class OpenApiConnection implements SourceConnection {
   }
 
   /** Follows redirects of reading requests within the origin. Any other is an answer. */
-  private async send({ method, url, headers, body }: BuiltRequest, signal: AbortSignal): Promise<{ response: Response; url: URL }> {
+  private async send(
+    { method, url, headers, body }: BuiltRequest,
+    { signal, traceparent }: Pick<ToolContext, 'signal' | 'traceparent'>,
+  ): Promise<{ response: Response; url: URL }> {
+    const { guarded, traceHosts = new TraceHosts() } = this.parts;
     let target = url;
     for (let hops = 0; ; hops += 1) {
-      const response = await this.parts.guarded.fetch(target, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+      const all = { ...traceHosts.headers(target, traceparent), ...headers };
+      const response = await guarded.fetch(target, { method, headers: all, signal, ...(body === undefined ? {} : { body }) });
       const location = response.headers.get('location');
       const follows = [301, 302, 303, 307, 308].includes(response.status) && ['GET', 'HEAD'].includes(method) && hops < MAX_REDIRECTS;
       if (!follows || location === null || !URL.canParse(location, target.href)) return { response, url: target };

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { OpenApiSourceDefinition, StoredSource } from '#contracts';
 import { globMatches } from '#patterns';
-import { egressFetch, type EgressFetch, type EgressPolicy } from '#sandbox';
+import { egressFetch, traceHostsFrom, type EgressFetch, type EgressPolicy } from '#sandbox';
 import { namedFetch } from '../address-fault.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { isWanted, offeredName } from '../catalog/offered-tool.js';
@@ -16,7 +16,7 @@ import { readOperations, type ReadOperations, type ReadRules } from './read-oper
 export interface OpenApiConnectorOptions {
   /** For sources of the config file also the hosts that they name. */
   readonly egress: EgressPolicy;
-  /** Where secrets are found. */
+  /** Where secrets are found, and `TRACE_HOSTS`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (message: string, facts: object) => void;
 }
@@ -34,7 +34,7 @@ export class OpenApiConnector implements SourceConnector {
     const read = this.reader(definition, credentials, guarded);
     try {
       const tokens = this.tokensOf(definition, guarded);
-      const connection = new OpenApiConnection({ read, guarded, credentials, tokens });
+      const connection = new OpenApiConnection({ read, guarded, credentials, tokens, traceHosts: traceHostsFrom(this.options.env) });
       await connection.refresh(signal);
       return connection;
     } catch (error) {

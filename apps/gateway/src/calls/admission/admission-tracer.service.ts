@@ -42,14 +42,14 @@ export class AdmissionTracer {
     }
   }
 
-  /** Starts the submission's span. A submission by WebSocket has no request span, so its kind is `server`. */
+  /** Starts the submission's span, whose kind is `server` without a request, batch or sub-agent above, as for a WebSocket. */
   private start(tracing: Tracing, { principal, body, options }: Submission): Span {
-    const { traceparent: parent, batchId, replayOf } = options;
+    const { traceparent: parent, batchId, replayOf, byAgent } = options;
     const tool = this.tools.for(principal.tenantId).resolve(body.tool)?.name ?? 'unknown';
-    const isByHttp = batchId !== undefined || (parent !== undefined && this.isHttpRequest(parent));
+    const isBelow = batchId !== undefined || byAgent !== undefined || (parent !== undefined && this.isHttpRequest(parent));
     return tracing.start({
       name: `submit_call ${tool}`,
-      kind: isByHttp ? 'producer' : 'server',
+      kind: isBelow ? 'producer' : 'server',
       parent,
       attributes: {
         'gen_ai.tool.name': tool,
@@ -59,7 +59,7 @@ export class AdmissionTracer {
         'toolyard.tenant.id': principal.tenantId,
         'toolyard.batch.id': batchId,
         'toolyard.replay_of': replayOf,
-        'network.protocol.name': isByHttp ? undefined : 'websocket',
+        'network.protocol.name': isBelow ? undefined : 'websocket',
       },
     });
   }
