@@ -230,7 +230,7 @@ describe('an export', () => {
       await expect(text).rejects.toThrow('aborted');
       await fetch(`${gateway.url}/livez`);
       proxy.release();
-      await eventually(() => gateway.log().includes('an export was cut'), 'the export to stop');
+      await eventually(() => gateway.log().includes('an export was aborted'), 'the export to stop');
       expect(seen.first).toBe(false);
     } finally {
       proxy.release();

@@ -204,7 +204,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
     it('refuses a call when a hook rewrites its arguments into something the tool does not take, and says what does not fit', async () => {
       const refused = await hooked.submitAs('breaking', 'file_write', { path: 'a', content: 'b' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'hook_rejected']);
-      expect(problemOf(refused).detail).toMatch(/^Hook `guard` rewrote the arguments into something that file_write does not take: /);
+      expect(problemOf(refused).detail).toMatch(/^Hook `guard` rewrote the arguments of file_write into invalid ones: /);
       expect(problemOf(refused).errors).toEqual(expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]));
     });
 

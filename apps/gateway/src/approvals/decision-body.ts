@@ -3,8 +3,8 @@ import { ProblemError, type Call, type DecisionBody } from '#contracts';
 /** @throws ProblemError where the person saw another question than the one that the call asks now */
 export function assertQuestionSeen({ id, approval }: Call, { digest }: DecisionBody): void {
   if (digest === undefined || digest === approval?.digest) return;
-  const asked = approval === undefined ? 'it asks nothing' : `it asks about ${approval.digest}`;
-  throw new ProblemError('conflict', `The answer is for the question with the digest ${digest}, but ${asked}: read the call again`, {
+  const current = approval === undefined ? 'the call waits for no approval' : `the current one is ${approval.digest}`;
+  throw new ProblemError('conflict', `The decision is for the approval request ${digest}, but ${current}: read the call again`, {
     callId: id,
   });
 }

@@ -111,7 +111,7 @@ export class BatchCalls {
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endBeforeStart('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
     await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
-    await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
+    await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Also expires.
   }
 
   /**
@@ -130,7 +130,7 @@ export class BatchCalls {
       const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
       const ended = await this.log.end({ callId, guard, data, author });
       if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
-      await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
+      await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Also expires.
       return;
     }
     const answer = await this.log.decideApproval({

@@ -84,7 +84,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     process.off('SIGHUP', this.onSignal);
     clearTimeout(this.timer);
     clearTimeout(this.retry);
-    this.newest = Infinity; // What is being made ready now is not taken over.
+    this.newest = Infinity; // Discards a reload in progress.
     this.watcher?.close();
   }
 
@@ -104,7 +104,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       this.authenticator.replace(fresh.keys, fresh.jwt, fresh.login);
       for (const takeOver of prepared) takeOver();
       this.rejection = undefined;
-      this.log.info({ path: file.path }, 'the config file was taken over');
+      this.log.info({ path: file.path }, 'the config file was reloaded');
       await this.record(file.path, { config: fresh, text: this.text });
     } catch (error) {
       if (generation !== this.newest) return;

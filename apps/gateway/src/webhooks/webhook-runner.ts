@@ -102,7 +102,7 @@ export class WebhookRunner {
     try {
       subscription = hub.subscribe({ ...request, cursor, deliver, writable });
     } catch (error) {
-      log.error({ webhook: this.webhook, err: error }, 'the place of a webhook in the log cannot be read: it goes on from now');
+      log.error({ webhook: this.webhook, err: error }, 'the log position of a webhook cannot be read: it continues with new events');
       subscription = hub.subscribe({ ...request, deliver, writable });
     }
     this.subscription = subscription;
@@ -119,7 +119,7 @@ export class WebhookRunner {
           delivery.batch.cursor,
         );
       case 'resync':
-        this.parts.log.error({ webhook: this.webhook, reason: delivery.reason }, 'the log has a break: a webhook may miss events');
+        this.parts.log.error({ webhook: this.webhook, reason: delivery.reason }, 'event log gap: a webhook may miss events');
         return this.write([], delivery.cursor);
       case 'failed':
         return this.stopReading();

@@ -68,7 +68,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
         this.served.add(pool);
       }
     } catch (error) {
-      this.log.debug({ err: error }, 'could not ask which workers are alive');
+      this.log.debug({ err: error }, 'could not read the list of live workers');
     }
   }
 

@@ -47,7 +47,7 @@ function readCall(call: ModelToolCall, index: number, ids: Set<string>, tools: K
     : !tools.offered.includes(call.name)
       ? unknownTool(call.name, tools)
       : args === undefined
-        ? `Expected arguments as a JSON object of at most ${LIMITS.jsonDepth} levels; what came is no JSON object, or is too deep or too long.`
+        ? `Expected arguments as a JSON object of at most ${LIMITS.jsonDepth} levels; received another value, or one that is too deep or too long.`
         : undefined;
   return { toolCallId, tool, arguments: args ?? '{}', ...(refusal === undefined ? {} : { refusal }) };
 }

@@ -32,7 +32,9 @@ export class CreatedKeys implements OnApplicationBootstrap, OnApplicationShutdow
   /** Resolves after the first read: this gateway knows all keys before it accepts requests. */
   async onApplicationBootstrap(): Promise<void> {
     const look = () =>
-      this.refresh().catch((error: unknown) => this.log.warn({ err: error }, 'API keys could not be read; known ones count'));
+      this.refresh().catch((error: unknown) =>
+        this.log.warn({ err: error }, 'API keys could not be read; the last known ones stay in use'),
+      );
     this.stopListening = this.notifications.subscribe(TOPIC, () => void look());
     this.ticker = everyMs(LOOK_MS, look);
     await look();

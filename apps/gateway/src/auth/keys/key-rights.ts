@@ -28,7 +28,7 @@ export function assertNotWider(own: Principal, wanted: KeyRights, defaultRate: n
   const errors = faults(own, wanted, defaultRate).map(([field, expected]) => ({ pointer: `/${field}`, message: `expected ${expected}` }));
   const [first] = errors;
   if (first === undefined) return;
-  const detail = `The key may do no more than the one that asks, ${own.keyId}: ${first.pointer.slice(1)}: ${first.message}`;
+  const detail = `The key may have no more rights than the requesting key ${own.keyId}: ${first.pointer.slice(1)}: ${first.message}`;
   throw new ProblemError('forbidden', detail, { errors });
 }
 

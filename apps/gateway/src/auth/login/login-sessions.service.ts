@@ -264,7 +264,7 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       };
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'unavailable') throw error;
-      this.log.warn({ err: error, subject: record.subject }, 'a login ends: the provider does not confirm it any more');
+      this.log.warn({ err: error, subject: record.subject }, 'a login was revoked: the provider no longer confirms it');
       return undefined;
     }
   }

@@ -171,7 +171,7 @@ export class BeforeHooks {
     const evaluated = inPlace(before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose });
     if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
     const { message, errors } = evaluated.rejection.error;
-    const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
+    const text = `Hook \`${hook}\` rewrote the arguments of ${before.tool?.name ?? body.tool} into invalid ones: ${message}`;
     const refused = rejected(before, 'hook_rejected', text);
     return errors === undefined || refused.rejection === undefined
       ? refused

@@ -73,7 +73,7 @@ export class ExportController {
       await pipeline(body, raw);
     } catch (error) {
       raw.destroy();
-      this.log.warn({ err: error, tenantId: caller.tenantId }, 'an export was cut');
+      this.log.warn({ err: error, tenantId: caller.tenantId }, 'an export was aborted');
     } finally {
       this.shutdown.signal.removeEventListener('abort', drain);
       unwatch();
