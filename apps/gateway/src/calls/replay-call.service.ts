@@ -43,7 +43,7 @@ export class ReplayCallService {
       ...(userId === undefined ? {} : { userId }),
     };
     const { requesters, spoken } = await this.reader.submissionInfo(principal, callId);
-    // With four eyes, the author of the arguments cannot approve them.
+    // Editors count as submitters: with four eyes, the author of the arguments cannot approve them.
     const editors = call.approval?.decided?.edited === undefined ? [] : [call.approval.decided.by];
     return this.submitCall.submit(principal, body, {
       ...options,

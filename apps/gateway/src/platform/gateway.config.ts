@@ -26,9 +26,9 @@ export interface SocketLimits {
 
 /** Longest waits of the MCP endpoint before a response without the result. */
 export interface McpTimes {
-  /** For a client without progress or tasks, which then gets a text on how to get the result, ms. */
+  /** Wait of a client without progress or tasks, which then gets a text on how to get the result, ms. */
   readonly answerMs: number;
-  /** For a client with tasks, which then gets the call as a task, ms. */
+  /** Wait of a client with tasks, which then gets the call as a task, ms. */
   readonly taskMs: number;
 }
 

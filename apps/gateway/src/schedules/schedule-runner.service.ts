@@ -98,7 +98,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     const now = Date.now();
     const last = await this.store.lastRun(tenantId, scheduleId);
     const isOpen = last?.callId !== undefined && Date.parse(last.dueAt) !== dueAt && (await this.isOpen(last.callId));
-    // Of due times that wait for the same end, only the newest counts.
+    // Drops all but the newest of the due times that wait for the same end.
     if (schedule.overlap === 'queue' && last !== undefined && Date.parse(last.dueAt) > dueAt) return 'done';
     if (isOpen && schedule.overlap === 'queue') return 'again';
     await this.plan(schedule, Math.max(now, dueAt));

@@ -44,7 +44,7 @@ export class SessionCancelChannel {
   subscribe(tenantId: string, sessionId: string, onCancel: () => void): () => void {
     const over = new AbortController();
     const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
-    // Without an answer of Redis, an earlier cancel looks like a new one; then the timeouts of the hooks apply.
+    // Accepts that an earlier cancel looks like a new one if Redis does not answer; then the timeouts of the hooks apply.
     const before = last().catch(() => undefined);
     const unsubscribe = this.notifications.subscribe(topicOf(tenantId, sessionId), (confirmed) => {
       if (confirmed) onCancel();

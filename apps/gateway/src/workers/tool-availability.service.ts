@@ -82,7 +82,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     const lacking = this.lackingPart(tool);
     if (lacking !== undefined) return { ok: false, reason: `${name} is not available: ${lacking}` };
     if (!subjects.some(({ kind }) => kind === 'command')) return READY;
-    // If commands of some calls run on other hosts, the worker reports those that cannot run.
+    // Leaves the check to the worker if commands of some calls run on other hosts.
     if (this.workersOf(pool).some(({ hosts = [] }) => hosts.length > 0)) return READY;
     const sandboxes = this.workersOf(pool).map(({ sandbox }) => sandbox?.[pool]);
     const [first] = sandboxes;

@@ -7,7 +7,7 @@ export interface SubmitOptions extends RequestOptions {
   readonly idempotencyKey?: string | undefined;
   /** Longest wait for the End before the response, at most a minute. */
   readonly waitMs?: number | undefined;
-  /** With `waitMs`: the gateway cancels the call if this program disconnects during the wait. Needs the scope `cancel`. */
+  /** Cancels the call at the gateway if this program disconnects during the wait (`waitMs`). Needs the scope `cancel`. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;

@@ -126,7 +126,7 @@ export class PollRelay implements OnApplicationShutdown {
 
   private publish(channel: string, message: RelayMessage, unheard: () => void = () => {}): void {
     this.redis.publish(channel, JSON.stringify(message)).then(
-      // In a cluster, a node knows only its own subscribers, so the count is no evidence.
+      // Ignores the count in a cluster, where a node knows only its own subscribers.
       (listeners) => listeners === 0 && !this.redis.isCluster && unheard(),
       (error: unknown) => this.log.debug({ err: error }, 'a relayed poll was lost'),
     );

@@ -54,7 +54,7 @@ const EDIT = {
 /** `dismissed`: the user has not decided, and another person may. */
 export interface FormAnswer {
   readonly decision: 'allow' | 'deny' | 'dismissed';
-  /** With `allow`: content of the arguments field. */
+  /** Content of the arguments field; only with `allow`. */
   readonly arguments?: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface FollowRequest {
   readonly callId: string;
   /** Ends the wait and all reports. */
   readonly signal: AbortSignal;
-  /** Also ends the wait: an attempt after this one requests input. */
+  /** Attempt after which a request for input also ends the wait. */
   readonly asksAfter?: number | undefined;
   /** Position at which the previous wait of the request ended. */
   readonly place: ProgressPlace;

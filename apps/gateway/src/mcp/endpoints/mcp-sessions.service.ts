@@ -45,7 +45,7 @@ export class McpSessions {
     const key = keys.mcpSession(sessionId);
     const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
     if (owner !== ownerOf(principal)) return undefined;
-    // Also writes if a gateway with a faster clock wrote the last use.
+    // Compares in both directions: a gateway with a faster clock may have written the last use.
     if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) await this.used(sessionId, principal, {});
     return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), {
       elicitation: elicitation === '1',

@@ -7,7 +7,7 @@ export interface TaskNotifications {
   readonly taskIds: readonly string[];
   /** Id of the `subscriptions/listen` request. */
   readonly subscriptionId: unknown;
-  /** If false, the acknowledgement omits changes of tools. */
+  /** False omits changes of tools from the acknowledgement. */
   readonly hasTools: boolean;
   /** Called after the acknowledgement. Returns a function that ends the notifications. */
   readonly start: (notify: (task: Record<string, unknown>) => void) => () => void;

@@ -109,7 +109,7 @@ async function submit(
     ...(labels === undefined ? {} : { labels: { ...labels } }),
     toolCallId: call.id,
   };
-  // Without the model's id, a key of the client makes the request repeatable; one key for all repetitions.
+  // Makes the request repeatable without the model's id; one key for all repetitions.
   const idempotencyKey = call.id === undefined ? newIdempotencyKey() : undefined;
   try {
     return await throughOutage(() => client.calls.submit(submission, { idempotencyKey }), { signal, outageMs });
