@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { diffRows, folded, type Side } from './diff-rows.js';
+import { diffRows, folded, hunkRows, lineOfText, type Side } from './diff-rows.js';
 
 const textOf = (side: Side | undefined) => side?.spans.map(({ text }) => text).join('');
 
@@ -50,4 +50,42 @@ describe('the difference of two texts', () => {
       }),
     );
   });
+});
+
+const HUNKS = [
+  { oldStart: 4, oldLines: 3, newStart: 4, newLines: 4, lines: [' a', '-b old', '+b new', '+c', ' z', '\\ No newline at end of file'] },
+  { oldStart: 20, oldLines: 2, newStart: 21, newLines: 1, lines: [' x\r', '-y'] },
+];
+
+describe('the hunks of a change', () => {
+  it('shows the hunks of a change side by side with the line numbers of the file, and folds what is between them', () => {
+    const shown = hunkRows(HUNKS).map((row) =>
+      row.kind === 'fold' ? row.lines : [row.before?.number, textOf(row.before), row.after?.number, textOf(row.after)],
+    );
+    expect(shown).toEqual([
+      3,
+      [4, 'a', 4, 'a'],
+      [5, 'b old', 5, 'b new'],
+      [undefined, undefined, 6, 'c'],
+      [6, 'z', 7, 'z'],
+      13,
+      [20, 'x', 21, 'x'],
+      [21, 'y', undefined, undefined],
+    ]);
+  });
+
+  it.each([
+    ['before', 'b old', 5],
+    ['after', 'b new', 5],
+    ['after', 'new\nc\nz', 5],
+    ['after', 'c\n', 6],
+    ['before', 'z', 6],
+    ['after', 'z', 7],
+    ['before', 'x\ny', 20],
+    ['after', 'b old', undefined],
+    ['after', 'elsewhere', undefined],
+    ['after', '', undefined],
+  ] as const)('finds the line of the file %s its change where %j begins', (side, text, line) =>
+    expect(lineOfText(text, side, HUNKS)).toBe(line),
+  );
 });

@@ -1,3 +1,4 @@
+import type { FileChange } from '#contracts';
 import { diffLines, diffWordsWithSpace } from 'diff';
 
 /** A part of a line; `changed` against the other side. */
@@ -7,8 +8,8 @@ export interface Span {
 }
 
 export interface Side {
-  /** From 1. */
-  readonly number: number;
+  /** From 1; undefined where only a part of the text is known. */
+  readonly number: number | undefined;
   readonly spans: readonly Span[];
 }
 
@@ -41,38 +42,99 @@ export function diffRows(before: string, after: string): TextDiff {
     { value: before, removed: true, added: false },
     { value: after, added: true, removed: false },
   ];
-  const rows: DiffRow[] = [];
-  let [old, now, removed, added] = [0, 0, 0, 0];
-  let gone: string[] = [];
-  const flush = (come: readonly string[]) => {
-    for (let index = 0; index < Math.max(gone.length, come.length); index += 1) {
-      const [left, right] = spansOf(gone[index], come[index]);
-      rows.push({
-        kind: 'changed',
-        ...(left === undefined ? {} : { before: { number: (old += 1), spans: left } }),
-        ...(right === undefined ? {} : { after: { number: (now += 1), spans: right } }),
-      });
-    }
-    gone = [];
-  };
+  const paired = new PairedLines(1, 1);
+  let [removed, added] = [0, 0];
   for (const part of parts) {
     const lines = linesOf(part.value);
-    if (part.removed) {
-      removed += lines.length;
-      gone = gone.concat(lines);
-    } else if (part.added) {
-      added += lines.length;
-      flush(lines);
-    } else {
-      flush([]);
-      for (const text of lines) {
-        const spans = [{ text, changed: false }];
-        rows.push({ kind: 'same', before: { number: (old += 1), spans }, after: { number: (now += 1), spans } });
-      }
+    if (part.removed) removed += lines.length;
+    if (part.added) added += lines.length;
+    for (const line of lines) paired.add(part.removed ? '-' : part.added ? '+' : ' ', line);
+  }
+  return { rows: paired.rows(), added, removed };
+}
+
+/** A hunk of a unified diff with its own line numbers, and what is between hunks as folds. */
+export function hunkRows(hunks: FileChange['hunks']): (DiffRow | Fold)[] {
+  let next = 1;
+  return hunks.flatMap(({ oldStart, oldLines, newStart, lines }) => {
+    const hidden = oldStart - next;
+    next = oldStart + oldLines;
+    const paired = new PairedLines(oldStart, newStart);
+    for (const line of lines) {
+      const kind = line[0] ?? ' ';
+      // `\ No newline at end of file` is no line of the file.
+      if (kind === '-' || kind === '+' || kind === ' ') paired.add(kind, textOfLine(line));
+    }
+    return [...(hidden > 0 ? [{ kind: 'fold', lines: hidden } as const] : []), ...paired.rows()];
+  });
+}
+
+/** The line of the file, before or after its change, at which a text begins, also within the line; undefined where no hunk has it. */
+export function lineOfText(text: string, side: 'before' | 'after', hunks: FileChange['hunks']): number | undefined {
+  if (text === '') return undefined;
+  const wanted = text.split('\n');
+  for (const { oldStart, newStart, lines } of hunks) {
+    const own = lines.filter((line) => line.startsWith(' ') || line.startsWith(side === 'before' ? '-' : '+')).map(textOfLine);
+    const at = own.findIndex((_, index) => standsAt(own, index, wanted));
+    if (at >= 0) return (side === 'before' ? oldStart : newStart) + at;
+  }
+  return undefined;
+}
+
+/** The first wanted line may begin within a line of the file, and the last one end within it. */
+function standsAt(lines: readonly string[], from: number, wanted: readonly string[]): boolean {
+  if (wanted.length === 1) return lines[from]?.includes(wanted[0] ?? '') === true;
+  return wanted.every((each, index) => {
+    const line = lines[from + index];
+    if (index === 0) return line?.endsWith(each) === true;
+    return index === wanted.length - 1 ? each === '' || line?.startsWith(each) === true : line === each;
+  });
+}
+
+function textOfLine(line: string): string {
+  return line.slice(1).replace(/\r$/, '');
+}
+
+/** Lines of a diff in two columns: removed lines beside those that were added after them. */
+class PairedLines {
+  private readonly made: DiffRow[] = [];
+  private gone: string[] = [];
+  private come: string[] = [];
+
+  constructor(
+    private old: number,
+    private now: number,
+  ) {}
+
+  add(kind: '-' | '+' | ' ', text: string): void {
+    if (kind === '-') {
+      if (this.come.length > 0) this.flush();
+      this.gone.push(text);
+    } else if (kind === '+') this.come.push(text);
+    else {
+      this.flush();
+      const spans = [{ text, changed: false }];
+      this.made.push({ kind: 'same', before: { number: this.old++, spans }, after: { number: this.now++, spans } });
     }
   }
-  flush([]);
-  return { rows, added, removed };
+
+  rows(): readonly DiffRow[] {
+    this.flush();
+    return this.made;
+  }
+
+  private flush(): void {
+    for (let index = 0; index < Math.max(this.gone.length, this.come.length); index += 1) {
+      const [left, right] = spansOf(this.gone[index], this.come[index]);
+      this.made.push({
+        kind: 'changed',
+        ...(left === undefined ? {} : { before: { number: this.old++, spans: left } }),
+        ...(right === undefined ? {} : { after: { number: this.now++, spans: right } }),
+      });
+    }
+    this.gone = [];
+    this.come = [];
+  }
 }
 
 /** Long runs of equal lines are folded, all but `CONTEXT` lines beside a change. */

@@ -112,6 +112,8 @@ export function CallTabs({ call, view, version }: CallTabsProps) {
 }
 
 function ResultView({ call, result }: { readonly call: Call; readonly result: NonNullable<Call['result']> }) {
+  const changes = fileChanges(result.details);
+  const details = changes.length === 0 ? result.details : withoutChanges(result.details);
   return (
     <Stack gap="sm">
       {result.isError && (
@@ -120,7 +122,7 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
         </Badge>
       )}
       <ContentView content={result.content} atEnd={result.isError} />
-      {fileChanges(result.details).map((change, index) => (
+      {changes.map((change, index) => (
         <ChangeView key={index} change={change} />
       ))}
       {result.truncated && <CompleteOutput call={call} bytes={result.truncated.originalBytes} />}
@@ -132,14 +134,19 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
           <Json value={result.structuredContent} label="Structured content" />
         </div>
       )}
-      {result.details && (
+      {details && (
         <div>
           <Text size="sm" fw={550}>
             Details (never shown to the model)
           </Text>
-          <Json value={result.details} label="Details" />
+          <Json value={details} label="Details" />
         </div>
       )}
     </Stack>
   );
+}
+
+/** Details beside the changes of files, which are shown above; undefined where there are none. */
+function withoutChanges({ diff: _diff, diffs: _diffs, ...rest }: NonNullable<Call['result']>['details'] = {}) {
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }

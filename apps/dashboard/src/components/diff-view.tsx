@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { type DiffRow, diffRows, folded, type Side } from '#subject';
+import { type DiffRow, diffRows, type Fold, folded, type Side } from '#subject';
 import classes from './diff-view.module.css';
 import { VisibleText } from './visible-text.js';
 
@@ -11,12 +11,34 @@ interface DiffViewProps {
   /** Names the table for those who do not see it. */
   readonly label: string;
   readonly writtenOut?: boolean;
+  /** The lines of a file at which both begin. Where one is not known, its lines have no numbers. Absent: the texts are whole. */
+  readonly from?: { readonly before: number | undefined; readonly after: number | undefined };
 }
 
-/** Two texts side by side, or one below the other on a phone and where a person chooses so. */
-export function DiffView({ before, after, label, writtenOut = false }: DiffViewProps) {
-  const diff = useMemo(() => diffRows(before, after), [before, after]);
-  const rows = useMemo(() => folded(diff.rows), [diff]);
+/** Two texts line by line. */
+export function DiffView({ before, after, from, ...props }: DiffViewProps) {
+  const diff = useMemo(() => {
+    const { rows, ...counts } = diffRows(before, after);
+    return { ...counts, rows: folded(from === undefined ? rows : rows.map((row) => numbered(row, from))) };
+  }, [before, after, from?.before, from?.after]);
+  return <DiffTable {...diff} {...props} />;
+}
+
+function numbered(row: DiffRow, from: NonNullable<DiffViewProps['from']>): DiffRow {
+  const moved = (side: Side | undefined, first: number | undefined) =>
+    side && { ...side, number: first === undefined ? undefined : first + (side.number ?? 1) - 1 };
+  const [before, after] = [moved(row.before, from.before), moved(row.after, from.after)];
+  return { kind: row.kind, ...(before && { before }), ...(after && { after }) };
+}
+
+interface DiffTableProps extends Pick<DiffViewProps, 'label' | 'writtenOut'> {
+  readonly rows: readonly (DiffRow | Fold)[];
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The rows of a difference side by side, or one below the other on a phone and where a person chooses so. */
+export function DiffTable({ rows, added, removed, label, writtenOut = false }: DiffTableProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [chosen, setChosen] = useState<'split' | 'unified'>();
   const split = (chosen ?? (narrow ? 'unified' : 'split')) === 'split';
@@ -24,7 +46,7 @@ export function DiffView({ before, after, label, writtenOut = false }: DiffViewP
     <div className={classes.diff}>
       <div className={classes.head}>
         <Text size="xs">
-          <span className={classes.added}>+{diff.added}</span> <span className={classes.removed}>−{diff.removed}</span>
+          <span className={classes.added}>+{added}</span> <span className={classes.removed}>−{removed}</span>
         </Text>
         <SegmentedControl
           size="xs"

@@ -1,22 +1,21 @@
 import { Text } from '@mantine/core';
+import { useMemo } from 'react';
 import type { FileChange } from '#contracts';
-import { hunkHeader } from '#subject';
+import { hunkRows } from '#subject';
+import { DiffTable } from '../components/diff-view.js';
 import { VisibleText } from '../components/visible-text.js';
-import { CodeBlock } from './code-block.js';
-import classes from './subject.module.css';
 
-/** What a call has changed in a file, as a unified diff. */
+/** What a call has changed in a file, with the line numbers of the file. */
 export function ChangeView({ change: { path, added, removed, hunks, truncated } }: { readonly change: FileChange }) {
-  const lines = hunks.flatMap((hunk) => [hunkHeader(hunk), ...hunk.lines]);
+  const rows = useMemo(() => hunkRows(hunks), [hunks]);
   return (
     <div>
-      <Text size="sm">
-        <span className={classes['added']}>+{added}</span> <span className={classes['removed']}>−{removed}</span>{' '}
+      <Text size="sm" mb={4}>
         <code>
           <VisibleText text={path} />
         </code>
       </Text>
-      <CodeBlock code={lines.join('\n')} language="diff" label={`Changes of ${path}`} writtenOut={false} />
+      <DiffTable rows={rows} added={added} removed={removed} label={`Changes of ${path}`} />
       {truncated && (
         <Text size="xs" c="dimmed">
           Not all of the change is shown.

@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import type { Call } from '#contracts';
-import { escapeInvisible, lookAlikes, type SubjectPart, subjectParts, withoutDefaults } from '#subject';
+import type { Call, FileChange } from '#contracts';
+import { escapeInvisible, fileChanges, lineOfText, lookAlikes, type SubjectPart, subjectParts, withoutDefaults } from '#subject';
 import { DiffView } from '../components/diff-view.js';
 import { Json } from '../components/json.js';
 import { useSubjects, useTool } from '../components/use-subjects.js';
@@ -12,7 +12,7 @@ import { riskyParts } from './risky-parts.js';
 import classes from './subject.module.css';
 
 interface SubjectViewProps {
-  readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> & Partial<Pick<Call, 'decision'>>;
+  readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> & Partial<Pick<Call, 'decision' | 'result'>>;
   /** Its place among others on a page, which tells their parts apart for those who listen. */
   readonly place?: number;
 }
@@ -24,6 +24,7 @@ export function SubjectView({ call, place }: SubjectViewProps) {
   const [asJson, setAsJson] = useState(false);
   const { args, defaults } = useMemo(() => withoutDefaults(call.arguments, schema), [call.arguments, schema]);
   const parts = useMemo(() => subjectParts(args, subjects), [args, subjects]);
+  const hunks = useMemo(() => fileChanges(call.result?.details).flatMap((change) => change.hunks), [call.result]);
   return (
     <Stack gap="xs">
       <SegmentedControl
@@ -41,7 +42,7 @@ export function SubjectView({ call, place }: SubjectViewProps) {
         <Json value={call.arguments} label={place === undefined ? 'Arguments' : `Arguments ${place}`} marksNames />
       ) : (
         parts.map((part, index) => (
-          <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} decision={call.decision} />
+          <Part key={index} part={part} place={place} writtenOut={call.argumentsRedacted === true} decision={call.decision} hunks={hunks} />
         ))
       )}
       {defaults.length > 0 && !asJson && (
@@ -63,9 +64,11 @@ interface PartProps {
   readonly place: number | undefined;
   readonly writtenOut: boolean;
   readonly decision: Call['decision'] | undefined;
+  /** What the call has changed: where its edits are in files. */
+  readonly hunks: FileChange['hunks'];
 }
 
-function Part({ part, place, writtenOut, decision }: PartProps) {
+function Part({ part, place, writtenOut, decision, hunks }: PartProps) {
   const labelled = (label: string) => (place === undefined ? label : `${label} ${place}`);
   switch (part.kind) {
     case 'command':
@@ -79,7 +82,15 @@ function Part({ part, place, writtenOut, decision }: PartProps) {
         />
       );
     case 'edit':
-      return <DiffView before={part.before} after={part.after} label={labelled(`The ${part.name}`)} writtenOut={writtenOut} />;
+      return (
+        <DiffView
+          before={part.before}
+          after={part.after}
+          label={labelled(`The ${part.name}`)}
+          writtenOut={writtenOut}
+          from={{ before: lineOfText(part.before, 'before', hunks), after: lineOfText(part.after, 'after', hunks) }}
+        />
+      );
     case 'patch':
       return <CodeBlock code={part.text} language="diff" label={labelled('Changes')} writtenOut={writtenOut} />;
     case 'text':
