@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Call, WorkerStatus } from '#contracts';
+import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
@@ -31,6 +32,21 @@ describe('the form of a tool', () => {
       arguments: { path: 'by-hand.txt', content: 'written by hand' },
       outcome: 'completed',
     });
+  });
+});
+
+describe('the result of a tool that is tried', () => {
+  it('scrolls to the result of a tool that is tried, and announces its state', async () => {
+    const page = await stage.open('/tools/shell', { viewport: { width: 1280, height: 500 } });
+    await page.getByRole('button', { name: 'Call shell' }).click();
+    const state = page.getByRole('region', { name: 'Result' }).getByRole('status').locator('[data-state=completed]');
+    await state.waitFor();
+    const isSeen = async () => {
+      const { y = 500, height = 0 } = (await state.boundingBox()) ?? {};
+      return y >= 52 && y + height <= 500;
+    };
+    await eventually(isSeen, 'the state to be in the window');
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
 

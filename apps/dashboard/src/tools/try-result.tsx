@@ -1,6 +1,6 @@
 import { Group, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { escapeInvisible } from '#subject';
 import { ContentView } from '../call/content.js';
 import { stateOfCall } from '../calls/call-row.js';
@@ -20,12 +20,25 @@ export function TryResult({ callId }: { readonly callId: string }) {
     refetchInterval: ({ state }) => (state.data?.status === 'ended' ? false : 1000),
   });
   useEffect(() => feed.listen((events) => void (events.some(({ subject }) => subject === callId) && refetch())), [feed, callId, refetch]);
+  const section = useRef<HTMLElement>(null);
+  const status = call?.status;
+  // It is below the form, often below the edge of the window.
+  useEffect(() => void section.current?.scrollIntoView({ block: 'nearest' }), [status]);
   return (
-    <Paper withBorder p="md" mt="md" component="section" aria-label="Result" data-try-result={callId} data-status={call?.status}>
+    <Paper
+      ref={section}
+      withBorder
+      p="md"
+      mt="md"
+      component="section"
+      aria-label="Result"
+      data-try-result={callId}
+      data-status={call?.status}
+    >
       <Group justify="space-between" mb="xs">
         <Group gap="sm">
           <Title order={2}>Result</Title>
-          {call && <StateBadge state={stateOfCall(call, false)} note={call.note} />}
+          <span role="status">{call && <StateBadge state={stateOfCall(call, false)} note={call.note} />}</span>
         </Group>
         <LinkButton to="/calls/$callId" params={{ callId }} size="xs" variant="default">
           Open the call
