@@ -119,12 +119,14 @@ describe('the page of a call', () => {
     });
   });
 
-  it('cancels a call on its page, and shows in the timeline who cancelled and how the tool stopped', async () => {
+  it('cancels a call on its page, offers a replay only then, and shows in the timeline who cancelled and how the tool stopped', async () => {
     const { body } = await stage.agent.submit('shell', { command: 'sleep 600', timeout_ms: LONG_MS });
     const page = await stage.open(`/calls/${body.id}`);
     await state(page, 'running');
+    expect(await page.getByRole('button', { name: 'Replay' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await state(page, 'cancelled');
+    await page.getByRole('button', { name: 'Edit and replay' }).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByText(/Cancel asked for by apikey:/).waitFor();
     await timeline.getByText(/stopped after|killed after/).waitFor();

@@ -44,25 +44,30 @@ export function CallActions({ call }: { readonly call: Call }) {
           Cancel
         </ScopedButton>
       )}
-      <ScopedButton
-        scope="submit"
-        size="xs"
-        variant="default"
-        leftSection={<IconRepeat size={15} aria-hidden />}
-        loading={replay.isPending}
-        onClick={() => replay.mutate()}
-      >
-        Replay
-      </ScopedButton>
-      <ScopedButton
-        scope="submit"
-        size="xs"
-        variant="default"
-        leftSection={<IconEdit size={15} aria-hidden />}
-        onClick={() => setEditing(true)}
-      >
-        Edit and replay
-      </ScopedButton>
+      {/* Before, it would be a second call beside the first. */}
+      {call.status === 'ended' && (
+        <>
+          <ScopedButton
+            scope="submit"
+            size="xs"
+            variant="default"
+            leftSection={<IconRepeat size={15} aria-hidden />}
+            loading={replay.isPending}
+            onClick={() => replay.mutate()}
+          >
+            Replay
+          </ScopedButton>
+          <ScopedButton
+            scope="submit"
+            size="xs"
+            variant="default"
+            leftSection={<IconEdit size={15} aria-hidden />}
+            onClick={() => setEditing(true)}
+          >
+            Edit and replay
+          </ScopedButton>
+        </>
+      )}
       <CopyMenu call={call} />
       {editing && <ReplayModal call={call} onClose={() => setEditing(false)} />}
     </Group>
