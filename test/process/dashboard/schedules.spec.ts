@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Schedule } from '#contracts';
+import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -52,6 +53,22 @@ describe('a schedule', () => {
     await page.locator(`[data-call="${call}"] [data-state=error]`).waitFor();
     await page.getByRole('link', { name: 'All its calls' }).click();
     await page.locator(`[role=row][data-call="${call}"]`).waitFor();
+  });
+
+  it('names the schedule of calls without an agent on Live and among the calls, which it narrows', async () => {
+    const { id } = await made({ everyMs: 86_400_000, name: 'disk' });
+    const { body } = await stage.agent.request('POST', `/v1/schedules/${id}/run`);
+    await stage.agent.ended(body.id);
+    await stage.agent.run('echo', {});
+    const page = await stage.open('/live');
+    await page.locator(`[data-agent-row="${id}"]`).getByRole('link', { name: 'disk (schedule)' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${stage.url}/calls`);
+    const row = page.locator(`[role=row][data-call="${body.id}"]`);
+    await row.getByText('disk (schedule)').click();
+    await page.waitForURL(new RegExp(`scheduleId=${id}`));
+    await eventually(async () => (await page.locator('[role=row][data-call]').count()) === 1, 'only its calls to be left');
+    await row.waitFor();
   });
 
   it('pauses, resumes and removes a schedule that is opened by keyboard', async () => {

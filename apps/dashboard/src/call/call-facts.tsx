@@ -8,6 +8,7 @@ import { bytesText } from '../components/bytes.js';
 import { durationText, momentText } from '../components/duration.js';
 import { Fact, Facts } from '../components/facts.js';
 import { LinkAnchor } from '../components/links.js';
+import { shortId } from '../components/short-id.js';
 import { RiskBadge } from '../components/risk-badge.js';
 
 /** The facts of a call. */
@@ -48,7 +49,7 @@ export function CallFacts({ call, view }: { readonly call: Call; readonly view: 
         <Fact name="Batch">
           {call.batchId && (
             <LinkAnchor size="sm" to="/calls" search={{ batchId: call.batchId }}>
-              {short(call.batchId)}
+              {shortId(call.batchId)}
             </LinkAnchor>
           )}
         </Fact>
@@ -56,7 +57,7 @@ export function CallFacts({ call, view }: { readonly call: Call; readonly view: 
         <Fact name="Schedule">
           {scheduleId && (
             <LinkAnchor size="sm" to="/schedules/$scheduleId" params={{ scheduleId }}>
-              {short(scheduleId)}
+              {shortId(scheduleId)}
             </LinkAnchor>
           )}
         </Fact>
@@ -82,14 +83,9 @@ export function CallFacts({ call, view }: { readonly call: Call; readonly view: 
 export function CallLink({ id }: { readonly id: string }) {
   return (
     <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: id }} ff="monospace" title={id} style={{ whiteSpace: 'nowrap' }}>
-      {short(id)}
+      {shortId(id)}
     </LinkAnchor>
   );
-}
-
-/** The end of an id, where ids differ. */
-export function short(id: string): string {
-  return id.length > 14 ? `${id.slice(0, 3)}…${id.slice(-8)}` : id;
 }
 
 export function CopyableId({ id }: { readonly id: string }) {

@@ -8,6 +8,7 @@ import { escapeInvisible, markedText, subjectText } from '#subject';
 import { RiskBadge } from '../components/risk-badge.js';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { Ago, Duration, Since } from '../components/time.js';
+import { ScheduleName } from '../components/schedule-name.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { durationText } from '../components/duration.js';
@@ -242,12 +243,18 @@ function Row({ row, index, columns, isPeeked, onPeek, onFilter, style }: RowProp
       )}
       {cell(
         'Agent',
-        row.agentId !== undefined && (
+        row.agentId !== undefined ? (
           <Filtering filter={{ agentId: row.agentId }} onFilter={onFilter}>
             {row.agentId}
           </Filtering>
+        ) : (
+          row.scheduleId !== undefined && (
+            <Filtering filter={{ scheduleId: row.scheduleId }} onFilter={onFilter}>
+              <ScheduleName id={row.scheduleId} />
+            </Filtering>
+          )
         ),
-        row.agentId,
+        row.agentId ?? row.scheduleId,
       )}
       {cell(
         'Session',

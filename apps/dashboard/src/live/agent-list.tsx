@@ -8,6 +8,7 @@ import { ErrorState, LoadingRows } from '../components/states.js';
 import { Ago, Duration, Since, useNow } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useSubjects } from '../components/use-subjects.js';
+import { ScheduleName } from '../components/schedule-name.js';
 import classes from './agent-list.module.css';
 import { InlineDecision } from './inline-decision.js';
 import { isShort } from './shown-whole.js';
@@ -59,14 +60,20 @@ interface AgentRowProps {
   readonly asked: ReadonlySet<string>;
 }
 
-function AgentRow({ agent: { agentId, sessionId, open, last }, asked }: AgentRowProps) {
+function AgentRow({ agent: { agentId, sessionId, scheduleId, open, last }, asked }: AgentRowProps) {
   const calls = open.length === 0 ? [last] : open.slice(0, SHOWN_CALLS);
   return (
-    <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? ''}>
+    <div role="listitem" className={classes['agent']} data-agent-row={sessionId ?? agentId ?? scheduleId ?? ''}>
       <div className={classes['who']}>
-        <Text size="sm" fw={600} truncate>
-          {agentId ?? (sessionId === undefined ? 'Without session' : 'Agent')}
-        </Text>
+        {scheduleId === undefined ? (
+          <Text size="sm" fw={600} truncate>
+            {agentId ?? (sessionId === undefined ? 'Without session' : 'No agent named')}
+          </Text>
+        ) : (
+          <LinkAnchor size="sm" fw={600} truncate display="block" to="/schedules/$scheduleId" params={{ scheduleId }}>
+            <ScheduleName id={scheduleId} />
+          </LinkAnchor>
+        )}
         {sessionId !== undefined && (
           <LinkAnchor size="xs" truncate display="block" to="/sessions/$sessionId" params={{ sessionId }}>
             {sessionId}
@@ -82,7 +89,11 @@ function AgentRow({ agent: { agentId, sessionId, open, last }, asked }: AgentRow
             size="xs"
             underline="always"
             to="/calls"
-            search={{ status: 'queued,running,waiting_approval,waiting_input', ...(sessionId === undefined ? {} : { sessionId }) }}
+            search={{
+              status: 'queued,running,waiting_approval,waiting_input',
+              ...(sessionId && { sessionId }),
+              ...(scheduleId && { scheduleId }),
+            }}
           >
             {counted(open.length - SHOWN_CALLS, 'more open call')}
           </LinkAnchor>

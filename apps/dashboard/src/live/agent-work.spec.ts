@@ -37,6 +37,23 @@ describe('the work of agents', () => {
     ]);
   });
 
+  it('shows one row for each schedule whose calls have neither agent nor session', () => {
+    const agents = workOf(
+      [
+        row('d', { scheduleId: 'disk' }),
+        row('c', { scheduleId: 'backup' }),
+        row('b', { scheduleId: 'disk', status: 'running' }),
+        row('a', { scheduleId: 'disk', agentId: 'ann' }),
+      ],
+      NOW,
+    );
+    expect(agents.map(({ agentId, scheduleId, last }) => [agentId, scheduleId, last.id])).toEqual([
+      [undefined, 'disk', 'd'],
+      [undefined, 'backup', 'c'],
+      ['ann', undefined, 'a'],
+    ]);
+  });
+
   it('keeps each question in its place when newer ones come', () => {
     const asked = (id: string, agentId: string, submittedAt: number) => row(id, { agentId, submittedAt, status: 'waiting_approval' });
     const before = workOf([asked('c', 'ann', 3), asked('b', 'bob', 2), asked('a', 'ann', 1)], NOW);

@@ -6,6 +6,8 @@ export interface AgentWork {
   readonly key: string;
   readonly agentId: string | undefined;
   readonly sessionId: string | undefined;
+  /** The schedule whose calls these are, where they have neither agent nor session. */
+  readonly scheduleId: string | undefined;
   /** Calls that have not ended: those that a person must decide first, oldest first, then running ones, then the others, newest first. */
   readonly open: readonly CallRow[];
   readonly last: CallRow;
@@ -16,18 +18,22 @@ export const IDLE_MS = 10 * 60_000;
 
 const ORDER = { waiting_approval: 0, waiting_input: 1, running: 2, queued: 3, ended: 4 } as const;
 
-/** One entry for each agent and session: those where a person is asked first, the oldest question on top, then the busy ones, then the latest. `rows` are newest first. */
+/** One entry for each agent and session, and for each schedule without them: those where a person is asked first, the oldest question on top, then the busy ones, then the latest. `rows` are newest first. */
 export function workOf(rows: readonly CallRow[], now: number): AgentWork[] {
-  const groups = groupBy(rows, ({ agentId, sessionId }) => JSON.stringify([agentId, sessionId]));
+  const groups = groupBy(rows, (row) => JSON.stringify([row.agentId, row.sessionId, scheduleOf(row)]));
   return [...groups]
     .flatMap(([key, calls]): AgentWork[] => {
       const [last] = calls;
       if (last === undefined) return [];
       const open = calls.filter(({ status }) => status !== 'ended').sort(byUrgency);
       if (open.length === 0 && now - (last.endedAt ?? last.submittedAt) > IDLE_MS) return [];
-      return [{ key, agentId: last.agentId, sessionId: last.sessionId, open, last }];
+      return [{ key, agentId: last.agentId, sessionId: last.sessionId, scheduleId: scheduleOf(last), open, last }];
     })
     .sort((a, b) => rank(a) - rank(b) || oldestQuestion(a) - oldestQuestion(b) || b.last.submittedAt - a.last.submittedAt);
+}
+
+function scheduleOf({ agentId, sessionId, scheduleId }: CallRow): string | undefined {
+  return agentId === undefined && sessionId === undefined ? scheduleId : undefined;
 }
 
 /** Questions keep their places while others come: the oldest first. */
