@@ -23,7 +23,9 @@ export function TryResult({ callId }: { readonly callId: string }) {
   const section = useRef<HTMLElement>(null);
   const status = call?.status;
   // It is below the form, often below the edge of the window.
-  useEffect(() => void section.current?.scrollIntoView({ block: 'nearest' }), [status]);
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: 'nearest' });
+  }, [status]);
   return (
     <Paper
       ref={section}
