@@ -25,7 +25,6 @@ export const OpenAnswer = z.discriminatedUnion('kind', [
 ]);
 export type OpenAnswer = z.output<typeof OpenAnswer>;
 
-/** Calls of a turn. */
 export const SubmitAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('submitted'), calls: z.array(SubmittedToolCall) }),
   Refused,

@@ -34,7 +34,6 @@ export class ToolyardError extends Error {
     return new ToolyardError(code, DETAIL_ONLY.has(code) || detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
   }
 
-  /** HTTP status of the problem. */
   get status(): number | undefined {
     return this.problem?.status;
   }

@@ -59,7 +59,6 @@ export class Memory {
     return fault === undefined ? { ok: true } : { ok: false, reason: fault };
   }
 
-  /** Closes the connections. */
   close(): Promise<void> {
     return this.storage.close();
   }

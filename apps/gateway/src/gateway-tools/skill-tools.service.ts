@@ -4,7 +4,6 @@ import { SkillArguments, skillNameOf } from '#tools';
 import { SkillLibrary } from '../skills/skill-library.service.js';
 import { jsonOutput, type ToolCall, type ToolHandler } from './tool-call.js';
 
-/** Loads skills for agents. */
 @Injectable()
 export class SkillTools {
   readonly handlers: Readonly<Record<string, ToolHandler>> = { skill: (call) => this.load(call) };

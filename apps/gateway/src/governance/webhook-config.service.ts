@@ -5,7 +5,6 @@ import { own } from './by-agent.js';
 
 type Settings = Pick<GatewayConfig, 'webhooks'>;
 
-/** Webhooks of the active config. */
 @Injectable()
 export class WebhookConfigService {
   private active: Settings;

@@ -6,7 +6,6 @@ import type { CallQueries } from '../platform/call-queries.js';
 import { ClientGone } from '../platform/http/client-disconnect.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 
-/** Administrative acts of a tenant. */
 @Controller()
 export class AuditController {
   constructor(@Inject(CALL_QUERIES) private readonly queries: CallQueries) {}

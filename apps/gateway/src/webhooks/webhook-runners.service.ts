@@ -9,7 +9,6 @@ import { WebhookRunner } from './webhook-runner.js';
 import { WebhookSender } from './webhook-sender.service.js';
 import { WebhookStore } from './webhook-store.service.js';
 
-/** Runners, one for each webhook of the active config. */
 @Injectable()
 export class WebhookRunners implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly running = new Map<string, WebhookRunner>();

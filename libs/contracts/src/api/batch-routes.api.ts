@@ -6,7 +6,6 @@ import { SubmitHeaders, WaitQuery } from './route-parts.api.js';
 
 const BatchIdParams = z.object({ id: BatchId.describe('The id of the batch.') });
 
-/** Routes of batches. */
 export const BATCH_ROUTES = {
   submitBatch: {
     method: 'post',

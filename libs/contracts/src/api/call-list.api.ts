@@ -244,7 +244,6 @@ export const CallFacets = z
   .meta({ id: 'CallFacets', description: 'How many calls have which values. Each field is counted as if the filter did not name it.' });
 export type CallFacets = z.output<typeof CallFacets>;
 
-/** Fields of all bulk requests. */
 export const bulkFields = {
   filter: CallFilter.refine(
     (filter) => Object.keys(filter).length > 0,

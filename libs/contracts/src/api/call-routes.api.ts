@@ -50,7 +50,6 @@ export const SUBMIT_ROUTES = {
   },
 } as const satisfies Record<string, Route>;
 
-/** Routes of one call. */
 export const CALL_ROUTES = {
   getCall: {
     method: 'get',

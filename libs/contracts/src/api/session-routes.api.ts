@@ -7,7 +7,6 @@ import { PutSessionBody, Session } from './sessions.api.js';
 
 const SessionIdParams = z.object({ id: Label.describe('The name of the session.') });
 
-/** Routes of one session. */
 export const SESSION_ROUTES = {
   getSession: {
     method: 'get',

@@ -113,7 +113,6 @@ export const TenantRetention = z.strictObject({
 });
 export type TenantRetention = z.output<typeof TenantRetention>;
 
-/** Settings of one tenant. */
 export const TenantSettings = z.strictObject({
   policy: PolicySettings.optional().describe('For the calls of its agents, on top of the policy for all tenants.'),
   posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),

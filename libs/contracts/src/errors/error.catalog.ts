@@ -65,7 +65,6 @@ export const REQUEST_ERROR_CODES = keysOf(REQUEST_ERRORS);
 
 const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...CALL_ERRORS };
 
-/** Catalog entry of any code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   return ERRORS[code];
 }

@@ -53,7 +53,6 @@ export const AdminData = z.object({
 });
 export type AdminData = z.output<typeof AdminData>;
 
-/** Administrative act. */
 export const AdminEvent = EnvelopeFields.pick({
   specversion: true,
   id: true,

@@ -6,7 +6,6 @@ import { StartData, UpdateData, ProgressData, HookRunData, TurnData } from './at
 import { RetryData, InputRequestedData, InputGivenData } from './suspension.events.js';
 import { CancelRequestedData, EndData } from './end.events.js';
 
-/** Data schemas of a call's events. */
 export const CALL_EVENT_DATA = {
   'call.submitted': SubmittedData,
   'call.approval_requested': ApprovalRequestedData,

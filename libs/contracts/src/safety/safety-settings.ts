@@ -84,7 +84,6 @@ export const TenantSafetySettings = z.strictObject({
 });
 export type TenantSafetySettings = z.output<typeof TenantSafetySettings>;
 
-/** Safety settings for the calls of a tenant. */
 export function withTenantSafety(general: SafetySettings, { redaction, provenance, anomaly }: TenantSafetySettings): SafetySettings {
   const { values: known, names: endings, entropy } = general.redaction;
   const union = (all: readonly string[], own: readonly string[]) => [...new Set([...all, ...own])];

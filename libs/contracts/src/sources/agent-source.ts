@@ -113,7 +113,6 @@ export const AgentSourceDefinition = z
   .meta({ id: 'AgentSourceDefinition', description: 'A sub-agent as a tool.' });
 export type AgentSourceDefinition = z.output<typeof AgentSourceDefinition>;
 
-/** Arguments with the task of a sub-agent. */
 export const AgentArguments = z.strictObject({
   task: z
     .string()

@@ -102,7 +102,6 @@ export const WorkerOutput = z
   .meta({ id: 'WorkerOutput', description: 'An output that was sent beside the frames.' });
 export type WorkerOutput = z.output<typeof WorkerOutput>;
 
-/** Frames that a worker sends. */
 export const WorkerFrame = z
   .discriminatedUnion('op', [
     WorkerHello,
@@ -228,7 +227,6 @@ export const WorkerCall = z
   .meta({ id: 'WorkerCall' });
 export type WorkerCall = z.output<typeof WorkerCall>;
 
-/** Frames that the gateway sends to a worker. */
 export const WorkerServerFrame = z
   .discriminatedUnion('op', [
     WorkerWelcome,

@@ -8,7 +8,6 @@ import { KeysService } from './keys.service.js';
 
 const ID = new ZodPipe(Label);
 
-/** The API keys of a tenant. */
 @Controller()
 export class KeysController {
   constructor(private readonly keys: KeysService) {}

@@ -65,7 +65,6 @@ export class AdmissionTracer {
   }
 }
 
-/** The spans of one submission's stages. */
 class StageSpans implements SubmissionTrace {
   constructor(
     private readonly tracing: Tracing,

@@ -121,7 +121,6 @@ export class Submission {
   }
 }
 
-/** Spans of one submission. */
 export interface SubmissionTrace {
   /** Span of the submission, stored with the call. */
   readonly traceparent: string;
