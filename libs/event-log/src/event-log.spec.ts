@@ -244,13 +244,13 @@ describe('the event log over a bad connection', () => {
 
   it('sends what one tick brings in one run, and tells of submissions, ends and refusals', async () => {
     const log = await EventLog.open(redis, { partitions: 4 });
-    const heard: unknown[] = [];
+    const reports: unknown[] = [];
     const runs: number[] = [];
     const stops = [
-      telemetry.callSubmitted.on((facts) => heard.push(['submitted', facts])),
-      telemetry.callEnded.on((facts) => heard.push(['ended', facts])),
-      telemetry.retried.on((facts) => heard.push(['retried', facts])),
-      telemetry.transitionRefused.on((facts) => heard.push(['refused', facts])),
+      telemetry.callSubmitted.on((facts) => reports.push(['submitted', facts])),
+      telemetry.callEnded.on((facts) => reports.push(['ended', facts])),
+      telemetry.retried.on((facts) => reports.push(['retried', facts])),
+      telemetry.transitionRefused.on((facts) => reports.push(['refused', facts])),
       telemetry.scriptRun.on(({ transitions }) => runs.push(transitions)),
     ];
     const ids = Array.from({ length: 40 }, () => log.newCallId('acme'));
@@ -268,8 +268,8 @@ describe('the event log over a bad connection', () => {
     await log.end({ callId, guard: { by: 'command', version: 3, commandId: 'd' }, data: endOf('cancelled'), author });
     for (const stop of stops) stop();
     expect(runs[0]).toBe(40);
-    expect(heard.slice(0, 40)).toEqual(ids.map(() => ['submitted', { tool: 'echo', pool: 'read' }]));
-    expect(heard.slice(40)).toEqual([
+    expect(reports.slice(0, 40)).toEqual(ids.map(() => ['submitted', { tool: 'echo', pool: 'read' }]));
+    expect(reports.slice(40)).toEqual([
       ['retried', { tool: 'echo', reason: 'tool_failed' }],
       ['ended', { tool: 'echo', outcome: 'cancelled', code: 'internal' }],
       ['refused', { transition: 'end', code: 'ENDED' }],

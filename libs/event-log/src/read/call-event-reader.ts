@@ -33,8 +33,8 @@ export class CallEventReader {
 
   /** Makes one round trip, unless the call has left Redis. Undefined for an unknown call. */
   async locate(callId: string): Promise<LocatedCall | undefined> {
-    const wanted = [keys.call(callId), keys.updateIndex(callId), keys.epoch(partitionOf(callId))];
-    const [packed, index, epoch] = await this.log.redis.mgetBuffer(...wanted);
+    const callKeys = [keys.call(callId), keys.updateIndex(callId), keys.epoch(partitionOf(callId))];
+    const [packed, index, epoch] = await this.log.redis.mgetBuffer(...callKeys);
     const stored = packed ? { snapshot: packed, updateIndex: index ?? Buffer.alloc(0) } : await this.archive?.call(callId);
     if (stored === undefined) return undefined;
     const snapshot = decodeSnapshot(callId, stored.snapshot);
@@ -54,14 +54,14 @@ export class CallEventReader {
     if (seqs === undefined) return undefined;
     const first = countUpTo(seqs, afterSeq);
     const end = countUpTo(seqs, toSeq);
-    const wanted = seqs.slice(first, Math.min(first + count, end));
-    const entries = await this.readRanges(partitionOf(snapshot.callId), rangesOf(wanted));
+    const pageSeqs = seqs.slice(first, Math.min(first + count, end));
+    const entries = await this.readRanges(partitionOf(snapshot.callId), rangesOf(pageSeqs));
     const own = entries.filter(([, fields]) => readEntry(fields).callId === snapshot.callId);
     const isComplete =
-      own.length === wanted.length &&
-      own.every(([entryId, fields], at) => seqOf(entryId) === wanted[at] && Number(readEntry(fields).version) === first + at + 1);
+      own.length === pageSeqs.length &&
+      own.every(([entryId, fields], at) => seqOf(entryId) === pageSeqs[at] && Number(readEntry(fields).version) === first + at + 1);
     if (!isComplete) return undefined;
-    const seq = first + wanted.length < end ? (wanted.at(-1) ?? toSeq) : toSeq;
+    const seq = first + pageSeqs.length < end ? (pageSeqs.at(-1) ?? toSeq) : toSeq;
     return { events: toEvents(own, snapshot.callId, epoch), seq, entriesRead: entries.length };
   }
 

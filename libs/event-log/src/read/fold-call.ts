@@ -108,9 +108,9 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
 
 function ended(call: Call, { time, data }: CallEventOf<'call.end'>, values: StoredValues): Call {
   const { outcome, error, resultRef } = data;
-  const known = values.result ?? data.result;
-  const success = successOf(data, known?.isError);
-  const result = known ?? (resultRef && gone(resultRef.preview, success.isError, resultRef.bytes, call.id));
+  const fullResult = values.result ?? data.result;
+  const success = successOf(data, fullResult?.isError);
+  const result = fullResult ?? (resultRef && gone(resultRef.preview, success.isError, resultRef.bytes, call.id));
   return {
     ...without(call, 'waiting'),
     status: 'ended',
@@ -143,9 +143,9 @@ function questionOf({ time, data }: CallEventOf<'call.approval_requested'>): App
 function answered(call: Call, { time, actor, actorname, data }: CallEventOf<'call.approval_decided'>): Call {
   if (call.approval === undefined) return call;
   const { digest: _bound, edited, ...decided } = data;
-  const shown = edited && { argumentsDigest: edited.argumentsDigest, changes: edited.changes, moreChanges: edited.moreChanges };
+  const editFacts = edited && { argumentsDigest: edited.argumentsDigest, changes: edited.changes, moreChanges: edited.moreChanges };
   const by = { by: actor, ...(actorname === undefined ? {} : { byName: actorname }) };
-  return { ...call, approval: { ...call.approval, decided: { ...decided, ...by, at: time, ...(shown && { edited: shown }) } } };
+  return { ...call, approval: { ...call.approval, decided: { ...decided, ...by, at: time, ...(editFacts && { edited: editFacts }) } } };
 }
 
 /** Replaces the arguments by those of the approver. */

@@ -34,8 +34,8 @@ export class PartitionLog {
   }
 
   private async trimmed(partition: string, seq: number): Promise<StreamEntry | undefined> {
-    const kept = await this.redis.hget(keys.keptEntries(partition), String(seq));
-    if (kept !== null) return decodeKeptEntry(seq, kept);
+    const text = await this.redis.hget(keys.keptEntries(partition), String(seq));
+    if (text !== null) return decodeKeptEntry(seq, text);
     const [archived] = (await this.archive?.range(partition, seq, seq, 1)) ?? [];
     return archived && toEntry(archived);
   }
@@ -49,7 +49,7 @@ export function encodeKeptEntry([, fields]: StreamEntry): string {
   return fields.filter((_, index) => index % 2 === 1).join('\n');
 }
 
-function decodeKeptEntry(seq: number, kept: string): StreamEntry {
-  const [stamp = '', meta = '', rest = ''] = kept.split('\n');
+function decodeKeptEntry(seq: number, text: string): StreamEntry {
+  const [stamp = '', meta = '', rest = ''] = text.split('\n');
   return [`${seq}-0`, ['h', stamp, 'm', meta, 'e', rest]];
 }

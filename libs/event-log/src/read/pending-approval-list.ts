@@ -24,7 +24,7 @@ export async function listPendingApprovals(
   const after = cursor === undefined ? undefined : decodePlace(cursor);
   const walks = partitions.map((partition) => new PartitionWalk({ redis, partition, tenantId, compare: newestFirst, after }));
   const { places, unread } = await takeInOrder(walks, newestFirst, limit + 1, { left: EXAMINED });
-  const shown = places.slice(0, limit);
-  const end = places.length > limit ? shown.at(-1) : unread;
-  return { callIds: shown.map(({ callId }) => callId), ...(end === undefined ? {} : { nextCursor: encodePlace(end) }) };
+  const pagePlaces = places.slice(0, limit);
+  const end = places.length > limit ? pagePlaces.at(-1) : unread;
+  return { callIds: pagePlaces.map(({ callId }) => callId), ...(end === undefined ? {} : { nextCursor: encodePlace(end) }) };
 }

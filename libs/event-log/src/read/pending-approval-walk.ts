@@ -82,8 +82,8 @@ export class PartitionWalk {
       const { status, meta } = decodeSnapshot(callId, packed);
       return status === 'waiting_approval' && meta.tenantId === tenantId;
     });
-    const wanted = await areWanted?.(waiting.map(({ callId }) => callId));
-    this.waiting = wanted === undefined ? waiting : waiting.filter((_, n) => wanted[n]);
+    const flags = await areWanted?.(waiting.map(({ callId }) => callId));
+    this.waiting = flags === undefined ? waiting : waiting.filter((_, n) => flags[n]);
     return places.length;
   }
 
@@ -121,7 +121,7 @@ export async function takeInOrder(
   while (places.length < count) {
     const starved = walks.filter((walk) => walk.starved);
     if (starved.length > 0 && budget.left > 0) {
-      for (const looked of await Promise.all(starved.map((walk) => walk.read()))) budget.left -= looked;
+      for (const reads of await Promise.all(starved.map((walk) => walk.read()))) budget.left -= reads;
       continue;
     }
     const first = firstOf(walks, (walk) => walk.first, compare);

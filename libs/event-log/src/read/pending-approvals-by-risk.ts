@@ -60,12 +60,12 @@ export async function listPendingApprovalsByRisk(
 
 /** Reads each call once, however often its set is walked. */
 function rememberRisks(store: Pick<CallStore, 'readSummaries'>) {
-  const known = new Map<string, Risk | undefined>();
+  const riskByCall = new Map<string, Risk | undefined>();
   return async (callIds: readonly string[]): Promise<(Risk | undefined)[]> => {
-    const missing = callIds.filter((callId) => !known.has(callId));
+    const missing = callIds.filter((callId) => !riskByCall.has(callId));
     const calls = await store.readSummaries(missing);
-    for (const [n, callId] of missing.entries()) known.set(callId, calls[n]?.risk);
-    return callIds.map((callId) => known.get(callId));
+    for (const [n, callId] of missing.entries()) riskByCall.set(callId, calls[n]?.risk);
+    return callIds.map((callId) => riskByCall.get(callId));
   };
 }
 

@@ -32,8 +32,8 @@ const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; sche
  */
 export function toStoredEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   const entry = readEntry(fields);
-  const known = KNOWN_TYPES.get(entry.type);
-  return known && new EntryEvent(partition, epoch, seqOf(entryId), known.type, entry, fields);
+  const entryType = KNOWN_TYPES.get(entry.type);
+  return entryType && new EntryEvent(partition, epoch, seqOf(entryId), entryType.type, entry, fields);
 }
 
 /**

@@ -227,7 +227,7 @@ const cancel = fc.record({ off: offsets, graceMs: duration }).map(({ off, graceM
   };
 });
 
-const held = fc.record({ off: offsets, hooks }).map(({ off, hooks }): Making => (callId, model) => {
+const heldApproval = fc.record({ off: offsets, hooks }).map(({ off, hooks }): Making => (callId, model) => {
   const guard = command(model, callId, off);
   const { hookRuns = [] } = runsOf(hooks);
   return {
@@ -276,7 +276,7 @@ export const making = fc.oneof(
   { weight: 4, arbitrary: resume },
   { weight: 2, arbitrary: end },
   { weight: 2, arbitrary: cancel },
-  { weight: 2, arbitrary: held },
+  { weight: 2, arbitrary: heldApproval },
   { weight: 3, arbitrary: approval },
   { weight: 4, arbitrary: again },
 );
