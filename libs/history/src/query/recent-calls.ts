@@ -15,8 +15,8 @@ export async function recentCalls(db: HistoryDatabase, tenantId: string, session
       order by submitted_at desc, id desc limit ${STATS.recentCalls}) as newest`.execute(db);
   const bySession = new Map<string, RecentRow[]>();
   for (const row of rows) {
-    const known = bySession.get(row.session_id);
-    if (known) known.push(row);
+    const sessionRows = bySession.get(row.session_id);
+    if (sessionRows) sessionRows.push(row);
     else bySession.set(row.session_id, [row]);
   }
   return new Map([...bySession].map(([id, calls]) => [id, recentOf(calls)]));

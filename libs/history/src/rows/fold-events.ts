@@ -20,15 +20,15 @@ export interface Change {
  * before the events; writes nothing.
  */
 export async function foldEvents(db: HistoryDatabase, events: readonly CallEvent[]): Promise<ReadonlyMap<string, Change>> {
-  const known = await readRecords(db, callsNamedBy(events));
+  const records = await readRecords(db, callsNamedBy(events));
   const changes = new Map<string, Change>();
   for (const event of events) {
     const { subject: callId, tenantid: tenantId } = event;
-    const stored = known.get(callId);
+    const stored = records.get(callId);
     const change = changes.get(callId);
     const current = change?.after ?? stored?.record;
     const after = foldRecord(current, event, (parentId) => {
-      const parent = changes.get(parentId)?.after ?? known.get(parentId)?.record;
+      const parent = changes.get(parentId)?.after ?? records.get(parentId)?.record;
       return parent?.rootCallId ?? parent?.id;
     });
     if (after === undefined || after === current) continue;

@@ -33,8 +33,8 @@ export async function writeCalls(
   if (refused === undefined) return changes;
   if (changes.length > 1) {
     const half = changes.length >> 1;
-    const written = await writeCalls(db, changes.slice(0, half), skipped);
-    return [...written, ...(await writeCalls(db, changes.slice(half), skipped))];
+    const firstHalf = await writeCalls(db, changes.slice(0, half), skipped);
+    return [...firstHalf, ...(await writeCalls(db, changes.slice(half), skipped))];
   }
   if ((await attempt(db, rows.map(withoutTexts))) === undefined) return changes;
   skipped(first.after.id, refused);

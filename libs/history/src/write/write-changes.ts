@@ -7,21 +7,22 @@ import { writeCalls, type PlacedChange, type Skipped } from './write-calls.js';
 
 /** Writes the changes of a batch of events, possibly of several partitions, in the transaction that moves the positions. */
 export async function writeChanges(db: HistoryDatabase, changes: readonly PlacedChange[], skipped: Skipped): Promise<void> {
-  const written = await writeCalls(db, changes, skipped);
-  if (written.length === 0) return;
-  await writeSessions(db, written);
-  await writeTotals(db, written);
-  await forgetHours(db, hoursOf(written));
+  const writtenChanges = await writeCalls(db, changes, skipped);
+  if (writtenChanges.length === 0) return;
+  await writeSessions(db, writtenChanges);
+  await writeTotals(db, writtenChanges);
+  await forgetHours(db, hoursOf(writtenChanges));
 }
 
 async function writeSessions(db: HistoryDatabase, changes: readonly PlacedChange[]): Promise<void> {
   const keyOf = (tenantId: string, sessionId: string) => `${tenantId}/${sessionId}`;
-  const wanted = new Map<string, { tenantId: string; sessionId: string; partition: string }>();
+  const sessionIds = new Map<string, { tenantId: string; sessionId: string; partition: string }>();
   for (const { tenantId, partition, after } of changes) {
-    if (after.sessionId !== undefined) wanted.set(keyOf(tenantId, after.sessionId), { tenantId, sessionId: after.sessionId, partition });
+    if (after.sessionId !== undefined)
+      sessionIds.set(keyOf(tenantId, after.sessionId), { tenantId, sessionId: after.sessionId, partition });
   }
-  if (wanted.size === 0) return;
-  const pairs = [...wanted.values()].map(({ tenantId, sessionId }) => sql`(${tenantId}, ${sessionId})`);
+  if (sessionIds.size === 0) return;
+  const pairs = [...sessionIds.values()].map(({ tenantId, sessionId }) => sql`(${tenantId}, ${sessionId})`);
   const stored = await db
     .selectFrom('sessions')
     .selectAll()
@@ -45,7 +46,7 @@ async function writeSessions(db: HistoryDatabase, changes: readonly PlacedChange
     const key = keyOf(tenantId, after.sessionId);
     sessions.set(key, sessionAfter(sessions.get(key), before, after));
   }
-  const rows = [...wanted].flatMap(([key, { tenantId, sessionId, partition }]) => {
+  const rows = [...sessionIds].flatMap(([key, { tenantId, sessionId, partition }]) => {
     const session = sessions.get(key);
     if (session === undefined) return [];
     const { calls, open, failed, firstAt, lastAt, agentId = null } = session;
