@@ -165,8 +165,8 @@ interface Reading<T> {
 
 /** Shares a pending answer between concurrent callers, so that it may be a few round trips old; later callers get it within `maxAgeMs`. */
 function shared<T>(readings: Map<string, Reading<T>>, pool: string, read: () => Promise<T>, maxAgeMs = 0): Promise<T> {
-  const known = readings.get(pool);
-  if (known !== undefined && (known.at === UNDER_WAY || performance.now() - known.at < maxAgeMs)) return known.answer;
+  const previous = readings.get(pool);
+  if (previous !== undefined && (previous.at === UNDER_WAY || performance.now() - previous.at < maxAgeMs)) return previous.answer;
   const reading: Reading<T> = { answer: read(), at: UNDER_WAY };
   const came = () => void (reading.at = performance.now());
   const failed = () => void (reading.at = Number.NEGATIVE_INFINITY);

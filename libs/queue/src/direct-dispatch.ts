@@ -94,11 +94,11 @@ export class DirectDispatch {
     if (!Array.isArray(parsed)) throw new Error(`direct-dispatch.lua sent ${typeof parsed}, expected a list.`);
     const number = Number(parsed[0]);
     const [empty, jobs] = parseFetched(parsed[1]);
-    const known = new Set(jobs.flatMap(([, id]) => (id !== undefined && reconciler.wasReclaimed(id, number) ? [id] : [])));
+    const reclaimedIds = new Set(jobs.flatMap(([, id]) => (id !== undefined && reconciler.wasReclaimed(id, number) ? [id] : [])));
     wakeup.observedByMessage(empty ? 'empty' : 'unknown');
     // A reclaimed job whose handler has not begun gets the late answer.
-    prefetcher.keepResults(parseClaims(jobs, parsed[2]).filter(([id]) => !known.has(id) || prefetcher.hasResult(id)));
-    prefetcher.prefetch(jobs.filter(([, id]) => id === undefined || !known.has(id)));
+    prefetcher.keepResults(parseClaims(jobs, parsed[2]).filter(([id]) => !reclaimedIds.has(id) || prefetcher.hasResult(id)));
+    prefetcher.prefetch(jobs.filter(([, id]) => id === undefined || !reclaimedIds.has(id)));
     registration.consumed(number);
     wakeup.wake();
   }
