@@ -113,8 +113,8 @@ export class HashTiles {
 
   private async tile(level: number, index: number): Promise<Buffer> {
     const name = tileName(this.prefix, level, index);
-    const known = this.tiles.get(name);
-    if (known !== undefined) return known;
+    const cachedTile = this.tiles.get(name);
+    if (cachedTile !== undefined) return cachedTile;
     const bytes = await this.store.get(name);
     if (bytes?.length !== TILE_BYTES)
       throw new ArchiveCorrupt(name, bytes === undefined ? 'is missing' : `has ${bytes.length} bytes, expected ${TILE_BYTES}`);

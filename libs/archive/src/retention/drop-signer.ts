@@ -43,10 +43,10 @@ export class DropSigner {
   async publish(): Promise<void> {
     const { store, publishTo } = this.options;
     if (publishTo === undefined) return;
-    const known = new Set<string>();
-    for await (const name of listAll(publishTo, DROP_PREFIX)) known.add(name);
+    const publishedNames = new Set<string>();
+    for await (const name of listAll(publishTo, DROP_PREFIX)) publishedNames.add(name);
     for await (const name of listAll(store, DROP_PREFIX)) {
-      const note = known.has(name) ? undefined : await store.get(name);
+      const note = publishedNames.has(name) ? undefined : await store.get(name);
       if (note !== undefined) await publishTo.put(name, note);
     }
   }

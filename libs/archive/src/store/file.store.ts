@@ -157,10 +157,10 @@ async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   const above = dirname(first);
-  const made = relative(above, path).split('/').slice(0, -1);
-  for (let folder = above, next = 0; ; folder = join(folder, made[next++] ?? '')) {
+  const newFolders = relative(above, path).split('/').slice(0, -1);
+  for (let folder = above, next = 0; ; folder = join(folder, newFolders[next++] ?? '')) {
     await flushFolder(folder);
-    if (next >= made.length) return;
+    if (next >= newFolders.length) return;
   }
 }
 
@@ -172,14 +172,14 @@ async function makeFoldersBelow(root: string, path: string): Promise<void> {
     .filter((part) => part !== '')) {
     const above = folder;
     folder = join(above, name);
-    const made = await mkdir(folder, { mode: 0o700 }).then(
+    const isNew = await mkdir(folder, { mode: 0o700 }).then(
       () => true,
       (error: unknown) => {
         if (codeOf(error) === 'EEXIST') return false;
         throw error;
       },
     );
-    if (made) await flushFolder(above);
+    if (isNew) await flushFolder(above);
   }
 }
 

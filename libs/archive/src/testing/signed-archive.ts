@@ -49,7 +49,7 @@ export async function makeSignedArchive({ scale = 15, note = '' }: { scale?: num
   await fillPartition(store, { partition: '00', toSeq: 48 * scale, size: 6 * scale, note, ...(first && { previous: first }) });
   await checkpointer.sign(4_000_000);
   const close = async () => {
-    for (const made of [folder, publishedFolder]) await rm(made, { recursive: true });
+    for (const path of [folder, publishedFolder]) await rm(path, { recursive: true });
   };
   return { folder, store, published, close, signer, keys: [parsePublicKey(signer.publicKey)], checkpointer };
 }

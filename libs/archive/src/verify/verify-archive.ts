@@ -109,8 +109,8 @@ async function verifyNames(store: ArchiveStore, report: VerifyReport, fault: Rep
     const segment = parseSegmentName(name);
     if (segment === undefined) fault(name, 'is not the name of a segment');
     else if (segment.kind === 'manifest') {
-      const known = generations.get(segment.partition) ?? [];
-      if (known.at(-1) !== segment.generation) generations.set(segment.partition, [...known, segment.generation]);
+      const ascending = generations.get(segment.partition) ?? [];
+      if (ascending.at(-1) !== segment.generation) generations.set(segment.partition, [...ascending, segment.generation]);
       lastManifest = name;
     } else if (lastManifest !== name.replace(/\.jsonl\.gz$/, '.json')) report.leftovers += 1;
   }

@@ -110,8 +110,8 @@ class CheckpointPass {
       const tile = tileName(LOG_PREFIX, level, index);
       const stored = await this.options.store.get(tile);
       // A tile is written with the next checkpoint.
-      const written = stored !== undefined || (await lastCheckpointNumber(this.options.store)) === checkpoint.number;
-      if (!written) this.options.fault(tile, 'is missing');
+      const isWritten = stored !== undefined || (await lastCheckpointNumber(this.options.store)) === checkpoint.number;
+      if (!isWritten) this.options.fault(tile, 'is missing');
       else if (stored !== undefined && !stored.equals(bytes)) this.options.fault(tile, 'differs from what the checkpoints give');
     }
   }
