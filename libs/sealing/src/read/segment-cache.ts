@@ -36,8 +36,8 @@ export class SegmentCache {
   /** Segment with the number, or the first after it; undefined if the archive ends before. */
   async segmentAt(partition: string, seq: number): Promise<Manifest | undefined> {
     const key = `${partition} ${seq}`;
-    const known = this.manifests.get(key);
-    if (known !== undefined) return known;
+    const cachedManifest = this.manifests.get(key);
+    if (cachedManifest !== undefined) return cachedManifest;
     const found = await findSegment(this.store, partition, seq);
     if (found !== undefined) this.manifests.set(key, found);
     return found;

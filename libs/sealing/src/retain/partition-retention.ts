@@ -84,8 +84,8 @@ export class PartitionRetention {
     for (const [at, generation] of generations.entries()) {
       const replacedFrom = Math.min(...firsts.slice(at + 1).map((first) => first?.tree.firstSeq ?? Infinity));
       const after = await droppedTo(store, this.partition, generation);
-      const held = await this.finish({ generation, after, replacedFrom, policy, nowMs });
-      if (held !== undefined) return { droppedSegments, oldestMs: held.firstTime };
+      const heldSegment = await this.finish({ generation, after, replacedFrom, policy, nowMs });
+      if (heldSegment !== undefined) return { droppedSegments, oldestMs: heldSegment.firstTime };
       const { count, next } = await this.drop({ generation, after, replacedFrom, policy, nowMs });
       droppedSegments += count;
       if (next !== undefined) return { droppedSegments, oldestMs: next.firstTime };

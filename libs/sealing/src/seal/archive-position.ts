@@ -75,9 +75,9 @@ export async function propose(
 ): Promise<Proposal | undefined> {
   const tenants = encrypts.length === 0 ? '' : JSON.stringify(encrypts);
   const answer = PROPOSED.parse(await PROPOSE.run(redis, [keys.archived(partition)], [after, end, tenants]));
-  const [agreed, named, encrypted] = answer;
-  if (agreed === undefined) return undefined;
-  return { end: Number(agreed), encrypts: named ? TENANTS.parse(JSON.parse(named)) : [], encrypted: encrypted === '1' };
+  const [validEnd, tenantsText, encrypted] = answer;
+  if (validEnd === undefined) return undefined;
+  return { end: Number(validEnd), encrypts: tenantsText ? TENANTS.parse(JSON.parse(tenantsText)) : [], encrypted: encrypted === '1' };
 }
 
 const PROPOSED = z.array(z.string());

@@ -21,9 +21,9 @@ export interface EndedCallsPlace {
 export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<EndedCall[]> {
   const byCall = new Map<string, StoredEvent[]>();
   for (const event of events) {
-    const known = byCall.get(event.callId);
-    if (known === undefined) byCall.set(event.callId, [event]);
-    else known.push(event);
+    const callEvents = byCall.get(event.callId);
+    if (callEvents === undefined) byCall.set(event.callId, [event]);
+    else callEvents.push(event);
   }
   const ids = events.filter(({ type }) => type === 'call.end').map(({ callId }) => callId);
   const found: EndedCall[] = [];

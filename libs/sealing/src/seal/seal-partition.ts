@@ -90,13 +90,13 @@ export class PartitionSealer {
       if (first === undefined || timeOf(first) > nowMs - maxAgeMs) return undefined;
     }
     const entries = await this.readNext(after, Math.min(end, after + SEGMENT_LIMITS.events));
-    const wanted = { end: seqOf(entries.at(-1)?.[0] ?? '0'), encrypts: this.content?.tenants() ?? [] };
-    const agreed = await propose(this.redis, this.partition, after, wanted);
-    if (agreed === undefined) {
+    const proposal = { end: seqOf(entries.at(-1)?.[0] ?? '0'), encrypts: this.content?.tenants() ?? [] };
+    const agreement = await propose(this.redis, this.partition, after, proposal);
+    if (agreement === undefined) {
       this.forget();
       return undefined;
     }
-    return this.seal(after, agreed.end === after + entries.length ? entries : await this.readDense(after, agreed.end), agreed);
+    return this.seal(after, agreement.end === after + entries.length ? entries : await this.readDense(after, agreement.end), agreement);
   }
 
   private async seal(after: number, entries: readonly StreamEntry[], { encrypts, encrypted }: Proposal): Promise<SealedPart> {
@@ -198,8 +198,8 @@ function timeOf([, fields]: StreamEntry): number {
 /** True if the stored calls have all values of these: an earlier attempt may have stored values that have expired since. */
 function holdsAll(stored: Buffer, calls: readonly EndedCall[]): boolean {
   try {
-    const known = decodeEndedCalls(stored);
-    return known.size === calls.length && calls.every(({ id, snapshot }) => known.get(id)?.snapshot.equals(snapshot) === true);
+    const storedCalls = decodeEndedCalls(stored);
+    return storedCalls.size === calls.length && calls.every(({ id, snapshot }) => storedCalls.get(id)?.snapshot.equals(snapshot) === true);
   } catch {
     return false;
   }

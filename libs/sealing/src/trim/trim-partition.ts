@@ -42,8 +42,8 @@ async function keepOpenCalls(
   const seqs = open.flatMap(({ lifecycleSeqs }) => lifecycleSeqs.filter((seq) => seq >= fromSeq && seq <= toSeq));
   for (let at = 0; at < seqs.length; at += PAGE) {
     const found = await Promise.all(seqs.slice(at, at + PAGE).map((seq) => redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`)));
-    const kept = found.flat().flatMap((entry: StreamEntry) => [String(seqOf(entry[0])), encodeKeptEntry(entry)]);
-    if (kept.length > 0) await redis.hset(keys.keptEntries(partition), ...kept);
+    const keptFields = found.flat().flatMap((entry: StreamEntry) => [String(seqOf(entry[0])), encodeKeptEntry(entry)]);
+    if (keptFields.length > 0) await redis.hset(keys.keptEntries(partition), ...keptFields);
   }
 }
 
@@ -60,14 +60,14 @@ async function readSnapshots(redis: RedisConnection, ids: readonly string[]): Pr
 async function removeCalls(redis: RedisConnection, partition: string, calls: readonly EndedCall[], fromSeq: number): Promise<void> {
   for (let at = 0; at < calls.length; at += PAGE) {
     const page = calls.slice(at, at + PAGE);
-    const gone = page.flatMap(({ id, values }) => [
+    const callKeys = page.flatMap(({ id, values }) => [
       keys.call(id),
       keys.updateIndex(id),
       ...Object.keys(values).map((ref) => keys.blob(id, ref)),
     ]);
-    if (gone.length > 0) await redis.unlink(...gone);
-    const kept = page.flatMap(({ id, snapshot }) => decodeSnapshot(id, snapshot).lifecycleSeqs.filter((seq) => seq < fromSeq));
-    if (kept.length > 0) await redis.hdel(keys.keptEntries(partition), ...kept.map(String));
+    if (callKeys.length > 0) await redis.unlink(...callKeys);
+    const keptSeqs = page.flatMap(({ id, snapshot }) => decodeSnapshot(id, snapshot).lifecycleSeqs.filter((seq) => seq < fromSeq));
+    if (keptSeqs.length > 0) await redis.hdel(keys.keptEntries(partition), ...keptSeqs.map(String));
   }
 }
 
