@@ -70,12 +70,12 @@ export class HookRunner {
     try {
       signal.throwIfAborted();
       const key = this.cache.keyOf(hook, input, sessionEpoch, holdsSecrets);
-      const known = key === undefined ? undefined : await this.cache.get(key);
-      const verdict = known ?? (await this.execute(invocation));
-      if (key !== undefined && known === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);
+      const cachedVerdict = key === undefined ? undefined : await this.cache.get(key);
+      const verdict = cachedVerdict ?? (await this.execute(invocation));
+      if (key !== undefined && cachedVerdict === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);
       const { decision = 'allow', reason, feedback, arguments: rewritten } = verdict;
       return {
-        ...report(decision, known !== undefined),
+        ...report(decision, cachedVerdict !== undefined),
         verdict: decision,
         ...(reason === undefined ? {} : { reason }),
         ...(feedback === undefined || feedback === '' ? {} : { feedback }),

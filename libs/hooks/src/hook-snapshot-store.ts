@@ -31,8 +31,8 @@ export class HookSnapshotStore {
 
   /** Undefined if the set is not stored, or has expired. */
   async load(digest: string): Promise<HookSet | undefined> {
-    const known = this.loaded.get(digest);
-    if (known !== undefined) return known;
+    const cachedSet = this.loaded.get(digest);
+    if (cachedSet !== undefined) return cachedSet;
     const text = await this.redis.get(keys.hookSet(digest));
     if (text === null) return undefined;
     const set = HookSet.parse(JSON.parse(text));
