@@ -93,8 +93,8 @@ function scopeOf(per: LimitScope, { tenantId, keyId, agentId, sessionId, tool }:
 function withoutRepeats(checks: readonly LimitCheck[]): LimitCheck[] {
   const byName = new Map<string, LimitCheck>();
   for (const check of checks) {
-    const known = byName.get(check.name);
-    if (known === undefined || check.calls < known.calls) byName.set(check.name, check);
+    const earlier = byName.get(check.name);
+    if (earlier === undefined || check.calls < earlier.calls) byName.set(check.name, check);
   }
   return [...byName.values()];
 }
