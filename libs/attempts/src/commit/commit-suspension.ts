@@ -29,13 +29,13 @@ export interface SuspendedAttempt {
  */
 export async function commitSuspension(
   { callId, claimed, inputMs }: SuspendedAttempt,
-  asked: SuspensionRequest,
+  original: SuspensionRequest,
   writer: AttemptWriter,
   blobs: Pick<BlobStore, 'put' | 'delete'>,
   shutdown: ForcedShutdown,
 ): Promise<RetriedAttempt | undefined> {
   const nextAttempt = claimed.attempt + 1;
-  const request = asked.until === 'children' ? { ...asked, resumeInMs: asked.resumeInMs ?? lookAfterMs(claimed) } : asked;
+  const request = original.until === 'children' ? { ...original, resumeInMs: original.resumeInMs ?? lookAfterMs(claimed) } : original;
   const { state, bytes } = stateOf(request, claimed.attempt);
   const data = eventData(request, nextAttempt, inputMs, state);
   const leftMs = claimed.submittedAt + claimed.submitted.timeouts.totalMs - claimed.time + SLACK_MS;

@@ -69,8 +69,8 @@ function limitParts(
   const bytes = Buffer.byteLength(text);
   if (bytes <= limitBytes) return { content: joined };
   const parts = content.filter(isText).map((item, index) => (index === 0 ? '' : '\n') + modelText(item));
-  const shown = withoutMiddles(parts.length > MOST_PARTS ? [text] : parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
-  return { content: joined.map((item) => (isText(item) ? withText(item, shown) : item)), whole: { text, bytes } };
+  const shortenedText = withoutMiddles(parts.length > MOST_PARTS ? [text] : parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
+  return { content: joined.map((item) => (isText(item) ? withText(item, shortenedText) : item)), whole: { text, bytes } };
 }
 
 /** Cuts the parts. Output that the tool did not return counts with the largest part. */
@@ -85,7 +85,7 @@ function withoutMiddles(
   const rooms = shareRoom(sizes, limitBytes);
   const largest = sizes.indexOf(Math.max(...sizes));
   let from = 0;
-  const shown = parts.map((part, index) => {
+  const shortenedParts = parts.map((part, index) => {
     const [size = 0, room = 0] = [sizes[index], rooms[index]];
     from += size;
     if (size <= room) return part;
@@ -96,7 +96,7 @@ function withoutMiddles(
     const facts = [notice, `${missing.toLocaleString('en-US')} left out here`, readOn(from - size + headBytes)];
     return `${head}${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n${tail}`;
   });
-  return shown.join('');
+  return shortenedParts.join('');
 }
 
 /** Room for each part; the unused room of small parts goes to the others. */

@@ -9,26 +9,26 @@ const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
 /** Renewer over a fake log and clocks that the test controls. */
 function renewer(renew: Renew, leaseMs = 900, slots = 8) {
-  const heard: string[] = [];
+  const notifications: string[] = [];
   const leases = new LeaseRenewer(
     slots,
     (table, notify) => {
       const loop = new RenewalLoop({ renew }, table, leaseMs, notify);
       return { close: async () => loop.close() };
     },
-    () => heard.push('failure'),
+    () => notifications.push('failure'),
   );
   const hold = (callId = CALL, fence = 3) =>
-    leases.hold(callId, fence, { lost: () => heard.push('lost'), cancelRequested: () => heard.push('cancel') });
-  return { leases, heard, hold };
+    leases.hold(callId, fence, { lost: () => notifications.push('lost'), cancelRequested: () => notifications.push('cancel') });
+  return { leases, notifications, hold };
 }
 
 describe('LeaseRenewer', () => {
   const open: LeaseRenewer[] = [];
   const start = (...args: Parameters<typeof renewer>) => {
-    const made = renewer(...args);
-    open.push(made.leases);
-    return made;
+    const parts = renewer(...args);
+    open.push(parts.leases);
+    return parts;
   };
   beforeEach(() => void jest.useFakeTimers());
   afterEach(async () => {
@@ -38,7 +38,7 @@ describe('LeaseRenewer', () => {
 
   it('renews a held lease with its fence again and again, and not after its release', async () => {
     const asked: string[] = [];
-    const { hold, heard } = start(async ({ callId, fence, leaseMs }) => {
+    const { hold, notifications } = start(async ({ callId, fence, leaseMs }) => {
       asked.push(`${callId} ${fence} ${leaseMs}`);
       return { code: 'OK', cancelRequested: false };
     });
@@ -54,7 +54,7 @@ describe('LeaseRenewer', () => {
     expect(asked.filter((line) => !line.startsWith(CALL)).length).toBeGreaterThanOrEqual(2);
     expect(asked.filter((line) => line.startsWith(CALL)).length).toBe(before);
     other();
-    expect(heard).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 
   it('renews no young lease', async () => {
@@ -73,21 +73,21 @@ describe('LeaseRenewer', () => {
     const fenced = start(async () => ({ code: 'FENCED', fence: 4 }));
     fenced.hold();
     await jest.advanceTimersByTimeAsync(900);
-    expect(fenced.heard).toContain('lost');
+    expect(fenced.notifications).toContain('lost');
     const cancelled = start(async () => ({ code: 'OK', cancelRequested: true }));
     cancelled.hold();
     await jest.advanceTimersByTimeAsync(900);
-    expect(cancelled.heard).toContain('cancel');
-    expect(cancelled.heard).not.toContain('lost');
+    expect(cancelled.notifications).toContain('cancel');
+    expect(cancelled.notifications).not.toContain('lost');
   });
 
   it('reports a lease as lost when it was not renewed for two thirds of its length', () => {
-    const { hold, heard } = start(() => new Promise(() => {}), 4_500);
+    const { hold, notifications } = start(() => new Promise(() => {}), 4_500);
     hold();
     jest.advanceTimersByTime(2_999);
-    expect(heard).toEqual([]);
+    expect(notifications).toEqual([]);
     jest.advanceTimersByTime(500);
-    expect(heard).toContain('lost');
+    expect(notifications).toContain('lost');
   });
 
   it('holds as many leases as it has slots, again and again', () => {

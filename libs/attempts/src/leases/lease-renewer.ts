@@ -53,10 +53,10 @@ export class LeaseRenewer {
   /** Returns a function that releases the lease. Idempotent. */
   hold(callId: string, fence: number, listener: LeaseListener): () => void {
     const lease = this.table.take(callId, fence);
-    const held = { lease, listener };
-    this.held.add(held);
+    const entry = { lease, listener };
+    this.held.add(entry);
     return () => {
-      this.held.delete(held);
+      this.held.delete(entry);
       this.table.release(lease);
     };
   }
@@ -77,10 +77,10 @@ export class LeaseRenewer {
   }
 
   private deliver(event: LeaseEvent): void {
-    const held = this.held.all().find(({ lease }) => lease.generation === event.generation);
-    if (!held) return;
-    if (event.kind === 'cancel') held.listener.cancelRequested();
-    else held.listener.lost();
+    const entry = this.held.all().find(({ lease }) => lease.generation === event.generation);
+    if (!entry) return;
+    if (event.kind === 'cancel') entry.listener.cancelRequested();
+    else entry.listener.lost();
   }
 
   /**

@@ -9,7 +9,7 @@ export async function loadSuspension(
   { reason, state, input }: ResumedFrom,
   blobs: Pick<BlobStore, 'get'>,
 ): Promise<Resumed> {
-  const load = (kept: SuspensionState | undefined) => (kept === undefined ? undefined : stored(callId, kept, blobs));
+  const load = (reference: SuspensionState | undefined) => (reference === undefined ? undefined : storedValue(callId, reference, blobs));
   const [loadedState, loadedInput] = await Promise.all([load(state), load(input?.stored)]);
   return {
     reason,
@@ -18,9 +18,9 @@ export async function loadSuspension(
   };
 }
 
-async function stored(callId: string, kept: SuspensionState, blobs: Pick<BlobStore, 'get'>): Promise<JsonValue> {
-  const bytes = await blobs.get(callId, suspensionBlob(kept));
-  if (bytes === undefined || sha256Hex(bytes) !== kept.sha256)
+async function storedValue(callId: string, reference: SuspensionState, blobs: Pick<BlobStore, 'get'>): Promise<JsonValue> {
+  const bytes = await blobs.get(callId, suspensionBlob(reference));
+  if (bytes === undefined || sha256Hex(bytes) !== reference.sha256)
     throw new ToolError('internal', 'State or input of the suspended call is not stored any more. Submit the call again.', {
       retryable: false,
     });

@@ -116,10 +116,10 @@ export class UpdateStream {
   private async filterAndSend(gate: UpdateFilter): Promise<void> {
     do {
       this.updateWaiting = false;
-      const taken = this.content.flush();
-      if (!(await gate.allows(taken.content)) || this.cancelled) continue;
-      this.write(taken);
-      await gate.sent(taken.content);
+      const contents = this.content.flush();
+      if (!(await gate.allows(contents.content)) || this.cancelled) continue;
+      this.write(contents);
+      await gate.sent(contents.content);
     } while (this.updateWaiting && !this.exhausted);
     this.pendingFilter = undefined;
   }
