@@ -7,7 +7,7 @@ export type PrettyLine = (json: string) => string;
 
 /**
  * Formats lines as `20:54:06 WARN: gateway: the message {"field":1}`. Loads pino-pretty, which a process with JSON output does
- * not need. Texts may come from tools: control characters are made visible.
+ * not need. Texts may come from tools: line breaks become `↵`, invisible characters are escaped.
  */
 export function prettyLines(withColors: boolean): PrettyLine {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a module is loaded without its types
