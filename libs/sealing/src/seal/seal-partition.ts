@@ -195,7 +195,7 @@ function timeOf([, fields]: StreamEntry): number {
   return Number(readEntry(fields).timeText);
 }
 
-/** True if the stored calls have all values of these: an earlier attempt may have stored values that have expired since. */
+/** True for the same calls, of which an earlier attempt may have stored values that have expired since. */
 function holdsAll(stored: Buffer, calls: readonly EndedCall[]): boolean {
   try {
     const storedCalls = decodeEndedCalls(stored);
