@@ -166,7 +166,7 @@ describe('retention of the history', () => {
     await project(source);
     await db.transaction().execute(async (transaction) => {
       await transaction.selectFrom('positions').select('seq').forUpdate().execute();
-      await expect(apply(7)).rejects.toThrow('are locked and stay until the next round');
+      await expect(apply(7)).rejects.toThrow('remain until the next round');
     });
     await apply(7);
     expect(await stored()).toEqual([]);
