@@ -91,7 +91,7 @@ export class FileStore implements ArchiveStore {
   private withoutSpace(error: unknown): unknown {
     if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) return error;
     return new ArchiveUnusable(
-      `The file system of the archive ${this.folder} is full. Free space on it: sealing continues by itself; until then nothing leaves Redis.`,
+      `The file system of the archive ${this.folder} is full. Make room: sealing continues by itself; until then nothing leaves Redis.`,
       { cause: error },
     );
   }
