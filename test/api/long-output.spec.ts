@@ -63,6 +63,13 @@ describe('the text that a model gets of a long command', () => {
     }
   });
 
+  it('gives a model that speaks oxydra beginning and end of both streams of a long command', async () => {
+    const command = 'seq -f "out %.0f" 1 3000; echo out-end; seq -f "err %.0f" 1 3000 >&2; echo err-end >&2; exit 4';
+    const read = textOf(await agent.run('shell_exec', { command }, { sessionId: 'oxydra', dialect: 'oxydra' }));
+    expect(read).toMatch(/: stdout:\nout 1\n[^]*\nout-end\n\n\nstderr:\nerr 1\n[^]*\nerr-end\n$/);
+    expect(read.match(/\[output truncated/g)).toHaveLength(2);
+  });
+
   it.each([
     [
       'a bar that redraws its line',

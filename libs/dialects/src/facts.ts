@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Content } from '#contracts';
 import type { CanonicalResult } from './dialect.js';
 
 /** What a command did, of the canonical `shell`. */
@@ -32,10 +33,14 @@ export function streamsOf(
   };
 }
 
-/** Both streams in one text, with their names where there are two. */
-export function shellText({ stdout, stderr }: Streams): string {
-  return stdout !== '' && stderr !== '' ? `stdout:\n${stdout}\n\nstderr:\n${stderr}` : stdout + stderr;
+/** The texts of both streams, with their names where there are two: of one that is too long, each keeps beginning and end. */
+export function shellTexts({ stdout, stderr }: Streams): string[] {
+  if (stdout !== '' && stderr !== '') return [`stdout:\n${stdout}\n`, `stderr:\n${stderr}`];
+  return stdout + stderr === '' ? [] : [stdout + stderr];
 }
+
+/** Parts of one text, which line ends join. */
+export const textParts = (...texts: readonly string[]): Content[] => texts.map((text) => ({ type: 'text', text }));
 
 /** Lines of a file, of the canonical `file_read`. */
 export const LinesFacts = z.object({ content: z.string(), startLine: z.number(), numLines: z.number(), totalLines: z.number() });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { POLICY_PROFILES, type JsonValue } from '#contracts';
 import type { FetchedFacts } from '#tool-sdk';
 import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
-import { ChangeFacts, FetchFacts, SearchFacts, shellText, streamsOf, WebSearchFacts } from './facts.js';
+import { ChangeFacts, FetchFacts, SearchFacts, shellTexts, streamsOf, textParts, WebSearchFacts } from './facts.js';
 import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
 const path = z.string().min(1).describe('Path, relative to the workspace or in a mounted root.');
@@ -18,9 +18,11 @@ const shellExec = dialectTool({
   }),
   result(result) {
     const streams = streamsOf(result);
-    const output = shellText(streams);
-    if (streams.exitCode === 0) return output === '' ? 'command completed with no output' : output;
-    return { content: failed('shell_exec', `command exited with status ${streams.exitCode}: ${output}`), isError: true };
+    const texts = shellTexts(streams);
+    if (streams.exitCode === 0) return texts.length === 0 ? 'command completed with no output' : { content: textParts(...texts) };
+    const [first = '', ...rest] = texts;
+    const text = failed('shell_exec', `command exited with status ${streams.exitCode}: ${first}`);
+    return { content: textParts(text, ...rest), isError: true };
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { POLICY_PROFILES } from '#contracts';
 import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
-import { LinesFacts, SearchFacts, streamsOf } from './facts.js';
+import { LinesFacts, SearchFacts, streamsOf, textParts } from './facts.js';
 import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
 const STREAM_BYTES = 262_144;
@@ -21,8 +21,9 @@ const bash = dialectTool({
   adapt: ({ command }) => ({ tool: 'shell', args: { command, timeout_ms: 120_000 } }),
   result(result) {
     const { exitCode, stdout, stderr } = streamsOf(result, STREAM_BYTES, () => '\n... (output truncated)');
-    const output = stderr === '' ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`;
-    return { content: `Exit code: ${exitCode}\n${output}`, details: { exit_code: exitCode, success: exitCode === 0 } };
+    const exit = `Exit code: ${exitCode}\n`;
+    const texts = stderr === '' ? [exit + stdout] : [`${exit}STDOUT:\n${stdout}`, `STDERR:\n${stderr}`];
+    return { content: textParts(...texts), details: { exit_code: exitCode, success: exitCode === 0 } };
   },
   refusal: (refusal) => {
     const seconds = timeoutSeconds(refusal);

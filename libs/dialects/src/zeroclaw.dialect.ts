@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { POLICY_PROFILES, SCHEDULE_LIMITS } from '#contracts';
 import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal, type Rendered } from './dialect.js';
-import { FetchFacts, shellText, streamsOf } from './facts.js';
+import { FetchFacts, shellTexts, streamsOf, textParts } from './facts.js';
 import { missingParameter, reasonOf } from './texts.js';
 
 const STREAM_BYTES = 1_048_576;
@@ -23,7 +23,7 @@ const shell = dialectTool({
   }),
   result(result) {
     const streams = streamsOf(result, STREAM_BYTES, (stream) => `\n... [${stream} truncated at 1MB]`);
-    return flat(shellText(streams), streams.exitCode === 0 ? undefined : `Exit code: ${streams.exitCode}`);
+    return flat(shellTexts(streams), streams.exitCode === 0 ? undefined : `Exit code: ${streams.exitCode}`);
   },
   refusal: (refusal) => {
     if (refusal.code === 'policy_denied') return prefixed('Security policy violation: ', reasonOf(refusal));
@@ -268,9 +268,11 @@ export const dialect: Dialect = {
 };
 
 /** `{success, output, error?}`; the model reads the error above the output. */
-function flat(output: string, error?: string): Rendered {
+function flat(given: string | readonly string[], error?: string): Rendered {
   const success = error === undefined;
-  const content = success ? output : [error, ...(output === '' ? [] : [output])].join('\n');
+  const output = [given].flat().join('\n');
+  const [first = '', ...rest] = [given].flat();
+  const content = success ? textParts(first, ...rest) : textParts([error, ...(output === '' ? [] : [first])].join('\n'), ...rest);
   return { content, isError: !success, structuredContent: { success, output, ...(success ? {} : { error }) } };
 }
 
