@@ -37,6 +37,7 @@ describe('deploy/BACKUP.md', () => {
       gateways: 0,
       workers: 0,
       env: { REDIS_URL: redis.url, DATABASE_URL: databaseUrl, ARCHIVE_URL: `file://${folder}/archive`, DEFAULT_AUTONOMY: 'supervised' },
+      // A client got a call that the copy does not have.
       checked: false,
     });
   });

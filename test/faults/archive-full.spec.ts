@@ -25,6 +25,7 @@ describe('an archive whose file system is full', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-full-'));
     keyFolder = mkdtempSync(join(tmpdir(), 'toolyard-full-key-'));
+    // Unchecked: the archive is gone with the mount namespace of the projector.
     cluster = await startTestCluster({ gateways: 0, workers: 0, checked: false });
     const keyFile = join(keyFolder, 'key');
     // Without a database, whose socket may belong to a user that the namespace does not have.

@@ -30,7 +30,6 @@ describe('a tenant that asks more than the database answers', () => {
       lists: true,
       workers: 0,
       gatewayEnv: { TOOLYARD_CONFIG: join(folder, 'config.json') },
-      checked: false,
     });
     db = openTestDatabase(cluster.databaseUrl ?? '');
   });

@@ -26,6 +26,7 @@ describe('a call that retention has dropped from the archive', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-retained-'));
     const archiveUrl = `file://${folder}/archive`;
+    // Unchecked: a client got a call that retention drops from log and archive.
     cluster = await startTestCluster({ lists: true, env: { ARCHIVE_URL: archiveUrl }, checked: false });
     agent = new Agent(cluster.gateways[0]?.url ?? '');
     installation = await ArchivedInstallation.open({ redisUrl: cluster.redis.url, partitions: PARTITIONS, archiveUrl });
@@ -112,6 +113,7 @@ describe('a projector with days for the archive', () => {
   let cluster: TestCluster;
 
   beforeAll(async () => {
+    // Unchecked: events of calls that no app wrote are dropped.
     cluster = await startTestCluster({ gateways: 0, workers: 0, checked: false });
     // Of a Redis that was lost: events 100, 70 and 40 days old.
     const store = await openArchive(archiveUrl);

@@ -29,6 +29,7 @@ it(
     const postgres = await startTestPostgres();
     const env = { DATABASE_URL: postgres.url, ARCHIVE_URL: `file://${folder}` };
     const gatewayEnv = { APPROVAL_MS: String(7 * 86_400_000) };
+    // Unchecked: the events of two million calls do not fit into the memory of the test.
     const cluster = await startTestCluster({ env, gatewayEnv, redisSettings: SETTINGS, checked: false });
     await cluster.projector(env);
     const agent = new Agent(cluster.gateways[0]?.url ?? '');
