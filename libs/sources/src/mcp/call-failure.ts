@@ -1,7 +1,7 @@
 import { MissingRequiredClientCapabilityError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { ZodError } from 'zod';
 import { ToolError, type ToolContext } from '#tool-sdk';
-import { isSessionGone } from './lost-session.js';
+import { isRefusedBySession } from './lost-session.js';
 
 /** The client read an answer and refused it. */
 const REFUSED_ANSWERS = new Set<string>([
@@ -30,6 +30,6 @@ export function callFailure(error: unknown, { sampling }: Pick<ToolContext, 'sam
 }
 
 function isAnswer(error: unknown): boolean {
-  if (isSessionGone(error) || (error instanceof SdkHttpError && NOT_BEGUN.has(error.status ?? 0))) return false;
+  if (isRefusedBySession(error) || (error instanceof SdkHttpError && NOT_BEGUN.has(error.status ?? 0))) return false;
   return error instanceof ZodError || (error instanceof SdkError && REFUSED_ANSWERS.has(error.code));
 }

@@ -146,7 +146,6 @@ describe('McpConnector over HTTP', () => {
       ['403 as an expired session', json(403, { error: 'The session has expired' })],
       ['409 as an unknown session', json(409, { error: { message: 'Unknown session' } })],
       ['422 as an invalid session', json(422, 'Invalid session ID')],
-      ['500 as a session that is not found', json(500, { error: 'Session not found: s1' })],
       [
         '404 with a page',
         (_message, _request, response) => Boolean(response.writeHead(404, { 'content-type': 'text/html' }).end('<p>no</p>')),
@@ -162,6 +161,15 @@ describe('McpConnector over HTTP', () => {
       forget();
       await expect(list()).rejects.toThrow(/Error POSTing/);
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
+    });
+
+    it('begins a session again after an answer of 500 that says so, whose call is not retryable: it may name a session of its own', async () => {
+      const { served, forget, begun } = await sessions(json(500, { error: 'Session not found: s1' }));
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+      expect(await call()).toMatchObject(DONE);
+      expect([served.effects(), begun()]).toEqual([2, 2]);
     });
 
     it.each([

@@ -8,12 +8,17 @@ const NOT_FOUND = -32_001;
 /** Codes with which libraries refuse a request; the last two are for requests of the wrong form. */
 const REFUSED = new Set([NOT_FOUND, -32_000, -32_600, -32_602]);
 
-/** The server does not know the session any more: it ended it, or was started again. Nothing was begun. */
+/** True for an answer by which the server no longer knows the session, since it ended it or was started again. */
 export function isSessionGone(error: unknown): boolean {
   if (!(error instanceof SdkHttpError)) return false;
   const { status, message } = error;
   if (status === 404 || status === 410) return true;
   return status === 400 ? /session/i.test(message) || NOT_BEGUN.test(message) : status !== 401 && LOST.test(message);
+}
+
+/** True for such an answer before anything began. A server that fails (5xx) may name a session of its own after an effect. */
+export function isRefusedBySession(error: unknown): boolean {
+  return isSessionGone(error) && error instanceof SdkHttpError && error.status < 500;
 }
 
 /** Some servers answer with an error of the request where the protocol has 404. */

@@ -16,7 +16,7 @@ import { rawResult } from './answers/carried-result.js';
 import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
-import { isSessionGone, saysSessionGone } from './lost-session.js';
+import { isRefusedBySession, saysSessionGone } from './lost-session.js';
 import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
@@ -126,7 +126,7 @@ export class McpConnection implements SourceConnection {
       if (ctx.signal.aborted) throw ctx.signal.reason;
       this.noticeLostSession(error);
       const failure = callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
-      throw isSessionGone(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
+      throw isRefusedBySession(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
     } finally {
       // Of calls at the same time, the first one that ends is charged for all; also for what the program did between calls.
       if (this.parts.takeCpuMs !== undefined) ctx.onCpuTime?.(this.parts.takeCpuMs());
