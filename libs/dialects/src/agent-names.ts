@@ -10,7 +10,7 @@ export interface AgentNames {
   meanings(name: string): readonly string[];
   /** The dialects that have the name for this tool. */
   speakers(name: string, tool: string): readonly string[];
-  /** Who means what, where two agents mean different tools. */
+  /** Explanation of a name by which two agents mean different tools. */
   dispute(name: string): string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { json, jsonText, refusalText } from './claude-code-texts.js';
 import { type CanonicalResult, type Dialect, dialectTool, given } from './dialect.js';
 import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, WebSearchFacts } from './facts.js';
 
-// Over 300 lines: a table of the tools of one agent, each read apart. Its larger families have files of their own.
+// File of over 300 lines: a table of one agent's tools, each independent. Larger families have files of their own.
 const GLOB_FILES = 100;
 const PREVIEW_CHARACTERS = 900;
 const SEARCH_HITS = 8;
@@ -38,7 +38,7 @@ const writeFile = dialectTool({
   adapt: (args) => ({ tool: 'file_write', args }),
   result: ({ args, facts }) => {
     const { path: filePath, created = false, before = null, diff } = ChangeFacts.parse(facts);
-    // Of a new file the content is there already.
+    // Patch of a new file is empty: the whole content is in the answer.
     const about = { structuredPatch: created ? [] : (diff?.hunks ?? []), originalFile: created ? null : before, gitDiff: null };
     return json({ type: created ? 'create' : 'update', filePath, content: String(args['content']), ...about });
   },
@@ -150,7 +150,7 @@ const webFetch = dialectTool({
   },
 });
 
-/** What is no URL is refused by the canonical tool. */
+/** URL with `http:` replaced by `https:`. The canonical tool rejects invalid URLs. */
 function upgraded(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);

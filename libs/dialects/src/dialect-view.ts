@@ -109,7 +109,7 @@ export class DialectView {
     return own.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Whether the name is a tool of a source besides the built-in ones, which each dialect leaves as it is. */
+  /** True for a tool of a source other than the built-in ones; dialects leave such tools unchanged. */
   isForeign(name: string, tools: Pick<ToolView, 'resolve'>): boolean {
     const tool = this.byName.has(name) ? undefined : tools.resolve(name);
     return tool !== undefined && tool.source !== 'builtin';

@@ -4,20 +4,20 @@ import type { AnswerForm } from '#tool-sdk';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** Who calls. */
+/** Caller of the tool. */
 export interface Caller {
   readonly inSession: boolean;
 }
 
-/** What a call of a dialect means in canonical terms. */
+/** Canonical form of a dialect call. */
 export interface CanonicalCall {
   readonly tool: string;
   readonly args: Record<string, unknown>;
-  /** What only words the result. Stored with the call, so never a text of the model's own. */
+  /** Hints for the text of the result only. Stored with the call, so never text of the model. */
   readonly hints?: DialectHints;
 }
 
-/** What a canonical tool returned. */
+/** Result of a canonical tool. */
 export interface CanonicalResult {
   /** Canonical. */
   readonly args: Arguments;
@@ -26,7 +26,7 @@ export interface CanonicalResult {
   /** All text of `content`. */
   readonly text: string;
   readonly isError: boolean;
-  /** Details and data of the tool: what it did, for programs. */
+  /** Details and data of the tool, for programs. */
   readonly facts: Arguments;
   /** Milliseconds that the tool ran. */
   readonly tookMs: number;
@@ -42,26 +42,26 @@ export interface RenderedObject {
   readonly content: readonly Content[] | string;
   readonly isError?: boolean;
   readonly structuredContent?: JsonValue;
-  /** Instead of those of the canonical tool. */
+  /** Details in place of those of the canonical tool. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Why a call did not come to a result. */
+/** Reason why a call has no result. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly errors?: readonly Violation[] | undefined;
-  /** What refused arguments: the schema, or what they mean; or who else refused the call. */
+  /** Stage that rejected the call: the schema, the meaning of the arguments, the policy, or the run. */
   readonly kind: 'schema' | 'semantic' | 'policy' | 'run';
   /** Canonical, where they were read. */
   readonly args?: Arguments | undefined;
-  /** Whether the tool had started. */
+  /** True if the tool had started. */
   readonly started: boolean;
-  /** For an unknown name: those that the caller may use and may have meant. Absent: any of the dialect. */
+  /** Suggestions for an unknown name, among the tools of the caller. Absent: any of the dialect. */
   readonly near?: readonly string[] | undefined;
 }
 
-/** One tool of a dialect. */
+/** Tool of a dialect. */
 export interface DialectTool {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -74,11 +74,11 @@ export interface DialectTool {
   readonly argumentAliases?: Readonly<Record<string, readonly string[]>>;
   /** The argument that a bare text stands for. */
   readonly rawArgument?: string;
-  /** Whether arguments that it does not have are refused. Absent: as the dialect says. */
+  /** True if unknown arguments are rejected. Default: the setting of the dialect. */
   readonly strict?: boolean;
   /** Pure. @throws Error with the text for the model, for arguments that fit the schema and mean nothing */
   adapt(args: never, caller: Caller): CanonicalCall;
-  /** Longest run in milliseconds, where the policy has left that of the canonical tool. Absent: that one. */
+  /** Longest run in milliseconds, unless the policy changes the canonical tool's limit. Default: the canonical tool's limit. */
   readonly timeoutMs?: number;
   /** Understood, but not in the catalog: names of earlier versions. */
   readonly hidden?: boolean;
@@ -91,7 +91,7 @@ export interface DialectTool {
 /** A known agent's tools. All that is particular to it is in one file. */
 export interface Dialect {
   readonly name: Exclude<DialectName, 'core'>;
-  /** What holds where the policy of the agent and the call say nothing else. */
+  /** Default for settings absent from both the agent's policy and the call. */
   readonly execution: ExecutionPolicy;
   readonly tools: readonly DialectTool[];
   /** The policy profile of the agent. */

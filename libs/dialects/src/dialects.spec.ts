@@ -53,11 +53,11 @@ describe('each dialect', () => {
             expect(understood).toMatchObject({ code: 'invalid_arguments', message: expect.stringMatching(/\S/) });
             return;
           }
-          // Else the gateway refuses the call by its name.
+          // Other names are unknown to the gateway, which rejects the call.
           if (!means.includes(registry.resolve(name)?.name ?? tool)) expect(means).toContain(understood.tool);
           const checked = registry.validateArguments(understood.tool, understood.args);
           const message = checked.ok ? '' : checked.failure.message;
-          // What only the tool itself knows, such as whether an expression is one, it may refuse.
+          // Tools may reject arguments that only they can check, such as the syntax of an expression.
           if (!checked.ok && !message.startsWith('Invalid arguments:')) expect(message).toMatch(/\S/);
           else expect([message, understood.args]).toEqual(['', understood.args]);
         }),

@@ -20,7 +20,7 @@ export function allDialects(): Dialect[] {
 
 const CANONICAL = new Set(allDialects().flatMap(({ tools }) => tools.flatMap(({ tool, means = [] }) => [tool, ...means])));
 
-/** Whether it is the name of a canonical tool that some dialect has. */
+/** True for the name of a canonical tool that some dialect has. */
 export function isCanonical(tool: string): boolean {
   return CANONICAL.has(tool);
 }
@@ -32,7 +32,7 @@ export function answersOf(profile: PolicyProfile): AnswerForm | undefined {
   return BY_PROFILE.get(profile)?.answers;
 }
 
-/** How that agent words the refusal of a hook; undefined where it has no wording of its own. */
+/** The agent's own text for a denial by a hook; undefined if there is none. */
 export function hookDenialOf(profile: PolicyProfile): Dialect['hookDenial'] {
   return BY_PROFILE.get(profile)?.hookDenial;
 }

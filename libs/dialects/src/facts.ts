@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Content } from '#contracts';
 import type { CanonicalResult } from './dialect.js';
 
-/** What a command did, of the canonical `shell`. */
+/** Facts of the canonical `shell`. */
 const ShellFacts = z.object({
   exitCode: z.number(),
   stdout: z.string(),
@@ -33,7 +33,7 @@ export function streamsOf(
   };
 }
 
-/** The texts of both streams, with their names where there are two: of one that is too long, each keeps beginning and end. */
+/** Texts of both streams, labelled if both have output. A long stream keeps beginning and end in its own text. */
 export function shellTexts({ stdout, stderr }: Streams): string[] {
   if (stdout !== '' && stderr !== '') return [`stdout:\n${stdout}\n`, `stderr:\n${stderr}`];
   return stdout + stderr === '' ? [] : [stdout + stderr];
@@ -45,7 +45,7 @@ export const textParts = (...texts: readonly string[]): Content[] => texts.map((
 /** Lines of a file, of the canonical `file_read`. */
 export const LinesFacts = z.object({ content: z.string(), startLine: z.number(), numLines: z.number(), totalLines: z.number() });
 
-/** Of the canonical `file_search`. */
+/** Facts of the canonical `file_search`. */
 export const SearchFacts = z.object({
   truncated: z.boolean(),
   found: z.array(
@@ -59,10 +59,10 @@ export const SearchFacts = z.object({
   ),
 });
 
-/** Of the canonical `glob`. */
+/** Facts of the canonical `glob`. */
 export const GlobFacts = z.object({ files: z.array(z.string()), totalFiles: z.number(), truncated: z.boolean() });
 
-/** Of the canonical `web_fetch`. */
+/** Facts of the canonical `web_fetch`. */
 export const FetchFacts = z.object({
   url: z.string(),
   status: z.number(),
@@ -77,7 +77,7 @@ export const FetchFacts = z.object({
   bytes: z.number(),
 });
 
-/** Of the canonical `web_search`. */
+/** Facts of the canonical `web_search`. */
 export const WebSearchFacts = z.object({
   query: z.string(),
   provider: z.string(),
@@ -93,7 +93,7 @@ const Hunk = z.object({
   lines: z.array(z.string()),
 });
 
-/** Of the canonical tools that change a file. */
+/** Facts of the canonical tools that change a file. */
 export const ChangeFacts = z.object({
   path: z.string(),
   before: z.string().optional(),

@@ -9,7 +9,7 @@ const SERVER_OPERATIONS = ['get_hover', 'get_completions', 'get_diagnostics', 'i
 const EDIT_OPERATIONS = ['rename_symbol', 'format', 'pattern_rewrite'] as const;
 
 const PLACE = ['row', 'column'];
-/** One tool of the agent is three here. What an operation does not take is left out. */
+/** Arguments of each canonical tool; others are removed. One tool of the agent corresponds to three of them. */
 const OF_SERVER = new Set(['operation', 'path', 'limit', ...PLACE]);
 const OF_EDIT = new Set(
   ['operation', 'path', 'limit', ...PLACE].concat('new_name pattern replacement language tab_size insert_spaces dry_run'.split(' ')),

@@ -18,7 +18,7 @@ export function inOwnNames(message: string, isTool: (name: string) => boolean, o
   return [kept.join('').replace(/[:;\s]+$/, ''), ...others].join('\n');
 }
 
-/** At the beginning of a part by any name; further on only by one that is no ordinary word. */
+/** Advice to use a tool: any name at the beginning of a part, only names with `_` further on. */
 const ADVICE = /(^use |\bwith (?=[a-z]+_))([a-z]+(?:_[a-z]+)*(?: or [a-z]+(?:_[a-z]+)*)*)(?![\w./-]*\w)/i;
 
 /** Sentences, and what they advise behind a colon or a semicolon. */

@@ -284,7 +284,7 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** One JSON object, as the agent reads it. */
+/** Fetched page as one JSON object, in the agent's format. */
 function fetched({ url, status, mode, truncated, ...facts }: FetchedFacts, body: string, format: string | undefined): string {
   const { contentType, contentLength = null, title = null, note = null } = facts;
   const shown = mode === 'metadata_only' ? null : body + (truncated ? '\n\n[truncated]' : '');

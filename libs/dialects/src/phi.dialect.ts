@@ -8,7 +8,7 @@ const STREAM_BYTES = 262_144;
 const FILE_BYTES = 1_048_576;
 const LISTED = 200;
 const MATCHES = 50;
-/** Of which the canonical list shows names only, or nothing. */
+/** Folders that the canonical list shows by name only, or not at all. */
 const NOT_LISTED = /(^|\/)(target|\.git|node_modules)(\/|$)/;
 
 const path = z.string().min(1).describe('Path of the file, relative to the workspace.');
@@ -162,7 +162,7 @@ function refusalText(refusal: Refusal): string {
   return refusal.started ? refusal.message : `Invalid arguments: ${detailOf(refusal)}`;
 }
 
-/** How long a command ran that was killed for its time. */
+/** Run time in seconds of a command killed at its timeout. */
 export function timeoutSeconds({ code, message }: Refusal): string | undefined {
   return code === 'run_timeout' ? /after ([\d.]+)s/.exec(message)?.[1] : undefined;
 }

@@ -29,7 +29,7 @@ export interface ReturnedFacts {
 
 type RenderedContent = RenderedObject & { readonly content: readonly Content[] };
 
-/** What the model that speaks the dialect reads of an output. */
+/** Text of an output for a model that uses the dialect. */
 export function renderOutput(
   { dialect: dialectName, name, hints }: SpokenCall,
   { content, isError = false, details = {}, data = {} }: ReturnedOutput,
@@ -70,7 +70,7 @@ function completed(rendered: Rendered): RenderedContent {
   return { ...rest, isError, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content };
 }
 
-/** At most so many bytes of UTF-8, never half a character. */
+/** Prefix of at most `bytes` bytes of UTF-8, without a partial character. */
 function firstBytes(text: string, bytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 }

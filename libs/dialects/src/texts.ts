@@ -9,12 +9,12 @@ export function missingParameter({ errors = [] }: Pick<Refusal, 'errors'>): stri
   return undefined;
 }
 
-/** What is behind "Invalid arguments:", without it. */
+/** Message without the prefix "Invalid arguments:". */
 export function detailOf({ message }: Pick<Refusal, 'message'>): string {
   return message.replace(/^Invalid arguments:\s*/, '');
 }
 
-/** What the policy says, without who says it. */
+/** Message without the prefix "Denied by policy:". */
 export function reasonOf({ message }: Pick<Refusal, 'message'>): string {
   return message.replace(/^Denied by policy: /, '');
 }

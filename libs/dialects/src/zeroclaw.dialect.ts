@@ -205,7 +205,7 @@ const cronRemove = dialectTool({
   adapt: (args) => ({ tool: 'cron_remove', args }),
 });
 
-/** Without actions on the whole screen, which zeroclaw refuses too unless a program beside it carries them out. */
+/** Browser tool without actions on the whole screen, which zeroclaw itself rejects unless a separate program performs them. */
 const browser = dialectTool({
   name: 'browser',
   tool: 'browser',
