@@ -1,8 +1,8 @@
 import { escapeInvisible } from './invisible.js';
 
 /**
- * Who did something, for people: the id, with the name before it where one is known. People choose their names, and a name alone
- * may look like the id or the name of another.
+ * Actor for people: the id, preceded by the name if known. A name alone may look like the id or the name of another, since
+ * people choose their names.
  */
 export function actorText(id: string, name: string | undefined): string {
   return escapeInvisible(name === undefined ? id : `${name} (${id})`);

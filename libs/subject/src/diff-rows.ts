@@ -8,7 +8,7 @@ export interface Span {
 }
 
 export interface Side {
-  /** From 1; undefined where only a part of the text is known. */
+  /** Line number from 1; undefined if only a part of the text is known. */
   readonly number: number | undefined;
   readonly spans: readonly Span[];
 }
@@ -20,7 +20,7 @@ export interface DiffRow {
   readonly after?: Side;
 }
 
-/** What was left out between shown rows. */
+/** Rows omitted between shown rows. */
 export interface Fold {
   readonly kind: 'fold';
   readonly lines: number;

@@ -7,10 +7,10 @@ import { codeText, lookAlikes } from './look-alikes.js';
  */
 // oxlint-disable-next-line no-restricted-globals -- constants of this file
 const INVISIBLE = new RegExp(`(?<seen>${SEEN_CHARACTERS})|(?!\\r)[${CONTROL_CHARACTERS}${HIDDEN_CHARACTERS}\\u00ad\\u2028\\u2029]`, 'gu');
-/** As the gateway writes such characters out where a person is asked. */
+/** Escape form of invisible characters in the gateway's texts for approvals. */
 const WRITTEN_OUT = /\\u\{([0-9A-F]{1,6})\}/g;
 
-/** A piece of untrusted text: what is seen, or the code point of a character that is not. */
+/** Piece of untrusted text: visible characters, or the code point of an invisible one. */
 export type TextPiece = { readonly text: string } | { readonly codePoint: number };
 /** The same, or a name that may not be what it looks like, with the reason. */
 export type MarkedTextPiece = TextPiece | { readonly lookAlike: string; readonly note: string };

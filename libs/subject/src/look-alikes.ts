@@ -2,7 +2,7 @@
 export interface LookAlike {
   readonly at: number;
   readonly text: string;
-  /** Why, in words for a person: `Latin and Cyrillic: U+0430`. */
+  /** Reason for people: `Latin and Cyrillic: U+0430`. */
   readonly note: string;
 }
 
@@ -24,9 +24,9 @@ const UNIT = /^\d*(?:[nmkMGT]?[\u03a9\u2126]|\u03bc(?:[smgAVWFHJNTlL]|mol|Pa|Hz)
 const MOST_LETTERS = 4;
 
 /**
- * Words that mix Latin letters with Cyrillic or Greek ones, host names that do, and host names in punycode, in order. A host name is
- * what follows `//` or `@`, and a name with dots and a label that looks like Latin and is not. One alphabet alone is no finding,
- * nor is a unit such as `kΩ`.
+ * Words that mix Latin letters with Cyrillic or Greek ones, host names with such labels, and host names in punycode, in order.
+ * A host name is the text after `//` or `@`, or a name with dots and a label of letters that only look Latin. Excludes texts in
+ * one alphabet, and units such as `kΩ`.
  */
 export function lookAlikes(text: string): LookAlike[] {
   if (!SUSPECT.test(text)) return [];

@@ -3,10 +3,10 @@ import type { Call, DecisionReason } from '#contracts';
 /** More than these are behind "All rules". */
 export const MOST_REASONS = 2;
 
-/** What the arguments do is of more interest than what holds for every call of the tool. */
+/** Order of axes: effects of the arguments come before reasons that hold for every call of the tool. */
 const AXES: readonly DecisionReason['axis'][] = ['risk', 'hooks', 'limits', 'facts', 'grants'];
 
-/** Of the rules about arguments, what a command does comes before whether it is listed. */
+/** Order of rules about arguments: effects of a command come before membership in a list. */
 const FIRST_RULES = ['auto-run-file', 'command-class', 'command-path', 'path'];
 
 function placeOf(rule: string): number {
@@ -71,7 +71,7 @@ export function plainReason(reason: string): string {
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-/** Why a person is asked, the most telling reason first; each once. */
+/** Distinct reasons for an approval, the most specific one first. */
 export function plainReasons({ decision, approval }: Pick<Call, 'decision' | 'approval'>): string[] {
   const asked = decision.reasons
     .filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined)

@@ -24,7 +24,7 @@ const EDITS = [
   ['oldText', 'newText'],
 ] as const;
 
-/** The arguments of a call as parts: what carries risk first, in the order of the tool's subjects; then changes, then the rest. */
+/** Arguments of a call as parts: risk-bearing ones first, in the order of the tool's subjects; then changes, then the rest. */
 export function subjectParts(args: JsonValue, subjects: readonly ToolSubject[]): SubjectPart[] {
   if (!isObject(args)) return [{ kind: 'value', name: '', value: args }];
   const left = new Map(Object.entries(args));
@@ -53,7 +53,7 @@ function takeEdits(left: Map<string, JsonValue>): SubjectPart[] {
     const edit = isObject(item) && Object.keys(item).length === 2 ? editIn(item) : undefined;
     return edit ? [{ kind: 'edit', name: `change ${index + 1}`, before: edit.before, after: edit.after }] : [];
   });
-  // With one that is something else, such as an insertion, they are shown as they are.
+  // Lists with other kinds of edits, such as an insertion, are shown unchanged.
   if (several.length < list.length) return own;
   left.delete('edits');
   return [...own, ...several];

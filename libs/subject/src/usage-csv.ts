@@ -15,7 +15,7 @@ const COLUMNS = [
   'cpuCalls',
 ] as const;
 
-/** What was used as comma-separated values (RFC 4180): a head, then a line a row, with the tenant in front. Ends with a line break. */
+/** Usage as CSV (RFC 4180): a header, then a line per row, with the tenant in front. Ends with a line break. */
 export function usageCsv({ tenantId, rows }: Pick<UsagePage, 'tenantId' | 'rows'>): string {
   const lines = rows.map((row) => [row.tenantId ?? tenantId, ...COLUMNS.map((name) => row[name] ?? '')].map(cell).join(','));
   return [['tenantId', ...COLUMNS].join(','), ...lines, ''].join('\r\n');

@@ -7,8 +7,8 @@ interface Shortened {
 }
 
 /**
- * The arguments without switches and numbers that have the value which the tool's schema gives them anyway. Texts, and values of
- * more than one field, stay: they may be what a person decides about.
+ * Arguments without booleans and numbers that equal the default of the tool's schema. Keeps texts and values with several
+ * fields, since an approval may depend on them.
  */
 export function withoutDefaults(args: JsonValue, schema: unknown): Shortened {
   if (!isObject(args) || !isObject(schema) || !isObject(schema['properties'])) return { args, defaults: [] };

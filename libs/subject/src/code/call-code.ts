@@ -2,10 +2,10 @@ import type { Call } from '#contracts';
 import { pythonLiteral, shellWord } from './literals.js';
 import { requestAsCurl } from './request-code.js';
 
-/** What of a call its repetition needs. */
+/** Fields of a call required to repeat it. */
 type Repeatable = Pick<Call, 'tool' | 'arguments' | 'sessionId'>;
 
-/** A call as commands that submit it again. They name the key's variable and never contain the key. */
+/** Command that submits the call again. Contains the name of the key's variable, never the key. */
 export function asCurl({ tool, arguments: args, sessionId }: Repeatable, baseUrl: string): string {
   const body = { tool, arguments: args, ...(sessionId === undefined ? {} : { sessionId }) };
   const headers = { 'Content-Type': 'application/json', Prefer: 'wait=30' };
@@ -23,7 +23,7 @@ client.close();
 `;
 }
 
-/** For the client in one file, `apps/examples/python/toolyard.py`. */
+/** Code for the one-file client, `apps/examples/python/toolyard.py`. */
 export function asPython({ tool, arguments: args, sessionId }: Repeatable, baseUrl: string): string {
   const session = sessionId === undefined ? '' : `, sessionId=${pythonLiteral(sessionId)}`;
   return `from toolyard import Toolyard, text_of
@@ -34,7 +34,7 @@ print(call["outcome"], text_of(call))
 `;
 }
 
-/** For the command line tool on the PATH; the key is in `TOOLYARD_API_KEY`, or what `npm start` left there. */
+/** Command for the CLI on the PATH; the key comes from `TOOLYARD_API_KEY`, or from the file that `npm start` wrote. */
 export function asCli({ tool, arguments: args, sessionId }: Repeatable, baseUrl: string): string {
   return [
     `toolyard --url ${shellWord(baseUrl)} call ${shellWord(tool)} ${shellWord(JSON.stringify(args))}`,

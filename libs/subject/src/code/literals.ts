@@ -1,6 +1,6 @@
 import type { JsonValue } from '#contracts';
 
-/** For a POSIX shell: plain where it may be, single-quoted otherwise; nothing in it is expanded. */
+/** Word of a POSIX shell: plain where possible, single-quoted otherwise, without expansions. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,13 +3,13 @@ import { pythonLiteral, shellWord } from './literals.js';
 
 /** A request to a gateway. */
 export interface HttpRequest {
-  /** In capitals. */
+  /** Upper-case method. */
   readonly method: string;
-  /** With the query; what is variable in it is percent-encoded. */
+  /** Path with query; variable parts are percent-encoded. */
   readonly path: string;
   /** Besides that with the key. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** It needs a key, which the code takes from `TOOLYARD_API_KEY`. */
+  /** True if the request needs a key, which the code reads from `TOOLYARD_API_KEY`. */
   readonly needsKey: boolean;
   /** A text is sent as it is, anything else as JSON. */
   readonly body?: JsonValue;
@@ -20,7 +20,7 @@ export interface HttpRequest {
 const LOCAL = 'http://127.0.0.1:7411';
 const KEY = 'TOOLYARD_API_KEY';
 
-/** With `baseUrl`, that gateway; without, the one of `TOOLYARD_URL`, else that of `npm start`. The same for the other languages. */
+/** Command for the gateway at `baseUrl`. Default: `TOOLYARD_URL`, else the address of `npm start`; the same in the other languages. */
 export function requestAsCurl({ method, path, headers = {}, needsKey, body, streams = false }: HttpRequest, baseUrl?: string): string {
   const url = baseUrl === undefined ? `"\${TOOLYARD_URL:-${LOCAL}}${path}"` : shellWord(baseUrl + path);
   const isUsual = method === (body === undefined ? 'GET' : 'POST');
@@ -32,7 +32,7 @@ export function requestAsCurl({ method, path, headers = {}, needsKey, body, stre
   ].join(' \\\n  ');
 }
 
-/** For Node, with `fetch`: TypeScript and JavaScript alike. */
+/** Code for Node with `fetch`, valid as TypeScript and JavaScript. */
 export function requestAsTypeScript({ method, path, headers = {}, needsKey, body, streams = false }: HttpRequest): string {
   const fields = [
     ...(needsKey ? [`Authorization: \`Bearer \${process.env.${KEY}}\``] : []),
@@ -54,7 +54,7 @@ export function requestAsTypeScript({ method, path, headers = {}, needsKey, body
   return `const url = process.env.TOOLYARD_URL ?? '${LOCAL}';\nconst response = await fetch(url + ${JSON.stringify(path)}${settings});\n${end}\n`;
 }
 
-/** For Python 3.9 and its standard library. */
+/** Code for Python 3.9 and its standard library. */
 export function requestAsPython({ method, path, headers = {}, needsKey, body, streams = false }: HttpRequest): string {
   const fields = [
     ...(needsKey ? [`"Authorization": "Bearer " + os.environ["${KEY}"]`] : []),
