@@ -2,17 +2,17 @@ import { RE2JS } from 're2js';
 import { classCosts, classFault, maxProgramSize, reasonOf } from './expressions.js';
 import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
 
-/** One expression of others as the usual methods of a RegExp. */
+/** Compiled expression with the usual methods of a RegExp. */
 export interface Expression {
-  /** Whether it matches anywhere in the text. */
+  /** True if any part of the text matches. */
   test(text: string): boolean;
-  /** As it was written. */
+  /** Source text of the expression. */
   toString(): string;
 }
 
 /**
- * Compiles an expression in the syntax of JavaScript, as JSON Schemas have them: they come from remote sources, and the texts
- * from models. @throws PatternError for what is too large, and for what RE2 cannot match in linear time (look-around, back-references)
+ * Compiles an expression in JavaScript syntax, as in JSON Schemas. Expressions come from remote sources, and texts from models.
+ * @throws PatternError if the expression is too large, or not supported by RE2 in linear time (look-around, back-references)
  */
 export function compileExpression(pattern: string): Expression {
   checkSize(pattern, PATTERN_LIMITS.length);
@@ -35,8 +35,8 @@ function withWholeCharacters(pattern: string): string {
 }
 
 /**
- * What RE2 says about an expression that another engine of its kind will run, such as ripgrep's; undefined when it says nothing.
- * @throws PatternError when its counts of repetition or its classes make it larger than any engine should have to compile
+ * RE2's error for an expression that a similar engine will run, such as ripgrep's; undefined without an error. @throws
+ * PatternError if counts of repetition or classes make the expression too large for any engine
  */
 export function syntaxFault(pattern: string): string | undefined {
   checkSize(pattern, PATTERN_LIMITS.queryLength);

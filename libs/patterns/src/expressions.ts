@@ -7,11 +7,11 @@ import { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limit
  * length, whatever the expressions say.
  */
 export interface Expressions {
-  /** Those that cannot be used. */
+  /** Unusable expressions with their errors. */
   readonly faults: readonly PatternFault[];
   /** Instructions of all that can be used. */
   readonly size: number;
-  /** Those that match the whole text, in the order of the list. */
+  /** Expressions that match the whole text, in the order of the list. */
   readonly matching: (text: string) => readonly string[];
 }
 
@@ -27,7 +27,7 @@ const byText = new LRUCache<string, Expressions>({ maxSize: 1_000_000, sizeCalcu
 export function compileExpressions(patterns: readonly string[]): Expressions {
   const known = byList.get(patterns) ?? tooLong(patterns);
   if (known !== undefined) return known;
-  // No separator would do: it could be part of a pattern, and two lists would share one entry.
+  // JSON, since a separator could be part of a pattern, and two lists would share one entry.
   const text = JSON.stringify(patterns);
   let list = byText.get(text);
   if (list === undefined) {
@@ -38,7 +38,7 @@ export function compileExpressions(patterns: readonly string[]): Expressions {
   return list;
 }
 
-/** What a list with too many characters is: nothing of it is compiled, so that it need not be remembered. */
+/** Result for a list with too many characters. Not cached, since nothing of such a list is compiled. */
 function tooLong(patterns: readonly string[]): Expressions | undefined {
   let length = 0;
   for (const [index, pattern] of patterns.entries()) {
@@ -63,7 +63,7 @@ function compiled(patterns: readonly string[]): Expressions {
       usable.push(pattern);
     } catch (error) {
       faults.push({ index, message: error instanceof Error ? error.message : String(error) });
-      // The list is used up: what follows is not even looked at.
+      // Budget of the list exhausted: the remaining patterns are skipped.
       if (error instanceof ListError) break;
     }
   }
@@ -84,12 +84,12 @@ function setOf(patterns: readonly string[]): RE2Set {
 
 class ListError extends PatternError {}
 
-/** What a list has used of its limits. */
+/** Used part of the limits of a list. */
 class ListBudget {
   size = 0;
   private patterns = 0;
   private readonly classes: ClassCosts = { unicode: 0, folded: 0 };
-  /** Also of refused expressions, since compiling them costs the same. */
+  /** Compiled instructions, including those of rejected expressions, since compiling them costs the same. */
   private compiled = 0;
 
   constructor(private readonly received: number) {}
@@ -123,7 +123,7 @@ function programSizeOf(pattern: string): number {
   }
 }
 
-/** Why RE2 refuses an expression, in its own words. */
+/** RE2's reason for rejecting an expression. */
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/^error parsing regexp: /, '');
 }
@@ -141,7 +141,7 @@ export function maxProgramSize(pattern: string): number {
   return size * groups;
 }
 
-/** What is costly to compile whatever its length is. */
+/** Classes that are costly to compile whatever their length. */
 export interface ClassCosts {
   unicode: number;
   folded: number;

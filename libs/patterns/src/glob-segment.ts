@@ -10,7 +10,7 @@ interface CharacterClass {
 /** `*`, `?`, a code unit, or a class of them. */
 type Token = '*' | '?' | number | CharacterClass;
 
-/** What one name between slashes must look like. A text is a name with nothing special in it. */
+/** Pattern of one name between slashes; a string if the name has no special characters. */
 export type Segment = string | readonly Token[];
 
 /** A regular expression for other programs. */
@@ -55,7 +55,7 @@ export function readSegment(source: string): Segment {
   return tokens.map((code) => String.fromCharCode(code)).join('');
 }
 
-/** `[a-c]` or `[^a]`: what is between the brackets. */
+/** Reads the content of the brackets in `[a-c]` or `[^a]`. */
 function readClass(source: string): CharacterClass {
   if (source.startsWith('!')) throw new PatternError(`expected [^${source.slice(1)}] in place of [${source}]`);
   const negated = source.startsWith('^');
@@ -79,7 +79,7 @@ function readClass(source: string): CharacterClass {
   return { negated, ranges };
 }
 
-/** Whether the whole name fits. Time: at most length of the segment times length of the name. */
+/** True if the whole name matches. Time: at most length of the segment times length of the name. */
 export function segmentMatches(segment: Segment, name: string): boolean {
   if (typeof segment === 'string') return segment === name;
   let token = 0;
@@ -95,7 +95,7 @@ export function segmentMatches(segment: Segment, name: string): boolean {
       token++;
       at++;
     } else if (star !== -1) {
-      // Only the last star takes one more: what is before it fits as early as it can, which is never wrong.
+      // Only the last star is extended: earlier parts match at the earliest position, which is always safe.
       token = star + 1;
       at = ++starAt;
     } else return false;

@@ -5,9 +5,9 @@ import { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limit
 
 /** A compiled glob. Matching takes at most (`size`) × (characters of the text) steps, whatever they are. */
 export interface Glob {
-  /** Whether the whole text fits. */
+  /** True if the whole text matches. */
   matches(text: string): boolean;
-  /** Whether the path or a folder above it fits. The empty path is the folder that relative paths begin at. */
+  /** True if the path or a folder above it matches. The empty path is the base folder of relative paths. */
   covers(path: string): boolean;
   /** Characters with braces written out; 0 for a plain text. */
   readonly size: number;
@@ -35,7 +35,7 @@ export function compileGlob(pattern: string): Glob {
   return glob;
 }
 
-/** Like `compileGlob`, with the error as a value. */
+/** Same as `compileGlob`, with the error as a value. */
 export function globOrFault(pattern: string): Glob | PatternError {
   if (pattern.length > PATTERN_LIMITS.length)
     return new PatternError(`expected at most ${PATTERN_LIMITS.length} characters; received ${pattern.length}`);
@@ -52,7 +52,7 @@ export function globOrFault(pattern: string): Glob | PatternError {
   return read;
 }
 
-/** Whether a glob matches the whole text; one that is refused means its own text only. */
+/** True if a glob matches the whole text; an invalid glob matches its own text only. */
 export function globMatches(pattern: string, text: string): boolean {
   // Most patterns of tools are names: looking them up would cost more than comparing them.
   if (pattern === text || !SPECIAL.test(pattern)) return pattern === text;
@@ -60,7 +60,7 @@ export function globMatches(pattern: string, text: string): boolean {
   return glob instanceof PatternError ? text === pattern : glob.matches(text);
 }
 
-/** What is wrong with the globs of one list, each alone and all together. */
+/** Errors of the globs of one list, of each alone and of all together. */
 export function globFaults(patterns: readonly string[]): PatternFault[] {
   if (patterns.length > PATTERN_LIMITS.count)
     return [{ index: PATTERN_LIMITS.count, message: `expected at most ${PATTERN_LIMITS.count} patterns; received ${patterns.length}` }];
@@ -109,7 +109,10 @@ function partsOf(pattern: string): Part[] {
   return names.at(-1) === '**' && /(?:^|[^\\])\*$/.test(names.at(-2) ?? '') ? [...parts, readSegment('*')] : parts;
 }
 
-/** The walk of `segmentMatches` with `**` for the star and names for characters. With `prefix` the first names may be all that fits. */
+/**
+ * Algorithm of `segmentMatches` with `**` for the star and names for characters. With `prefix`, a match of the first names
+ * suffices.
+ */
 function namesMatch(parts: readonly Part[], names: readonly string[], prefix: boolean): boolean {
   let part = 0;
   let at = 0;

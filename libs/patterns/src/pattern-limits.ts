@@ -1,4 +1,4 @@
-/** What one pattern, and all patterns of one list together, may cost. Lengths are in UTF-16 code units. */
+/** Limits of one pattern and of one list of patterns. Lengths are in UTF-16 code units. */
 export const PATTERN_LIMITS = {
   /** Characters of one glob or expression as written. */
   length: 4_096,
@@ -8,7 +8,7 @@ export const PATTERN_LIMITS = {
   count: 500,
   /** Characters of one glob after its braces are written out. */
   expandedLength: 4_096,
-  /** The same of all globs of one list; those without wildcards do not count. */
+  /** Characters of all globs of one list; globs without wildcards do not count. */
   listLength: 16_384,
   /** Instructions of one compiled expression. */
   programSize: 2_500,
@@ -21,8 +21,8 @@ export const PATTERN_LIMITS = {
   /** The same, and ranges that end above ASCII, where an expression ignores case: each character in them is folded, for 5 ms. */
   foldedRanges: 5,
   /**
-   * Instructions of a list times characters of the texts that it is matched against: above it nothing is matched. What users
-   * wrote must be cheap however it is written; the operator's expressions may meet longer texts.
+   * Instructions of a list times characters of the matched texts; above it nothing is matched. Patterns of users must be cheap
+   * in any form; those of the operator may be matched against longer texts.
    */
   userWork: 5_000_000,
   operatorWork: 100_000_000,

@@ -3,9 +3,9 @@ const NEGATION = '!';
 type Matcher = (pattern: string) => boolean;
 
 /**
- * Whether an item is in a list of patterns, in which a `!` in front negates: a positive pattern matches it, or the list has
- * only negated ones, and no negated pattern matches. The order means nothing. An empty list has nothing.
- * `forbids`: how negated patterns match, where that is broader.
+ * True if an item is in a list of patterns, with `!` as the prefix of negation: a positive pattern matches, or the list has
+ * only negated ones, and no negated pattern matches. The order has no meaning; an empty list contains nothing. `forbids`:
+ * broader matcher for negated patterns.
  */
 export function isInList(patterns: readonly string[], matches: Matcher, forbids: Matcher = matches): boolean {
   if (patterns.length === 0) return false;
@@ -18,7 +18,7 @@ export function negationsIn(patterns: readonly string[]): string[] {
   return patterns.filter(isNegated).map((pattern) => pattern.slice(NEGATION.length));
 }
 
-/** Whether a list has nothing besides what the other has, by the texts of the patterns alone. */
+/** True if a list has no items outside the other list, judged by the texts of the patterns alone. */
 export function isNarrowerList(list: readonly string[], other: readonly string[]): boolean {
   if (list.length === 0 || other.length === 0) return list.length === 0;
   const positives = positivesIn(list);
@@ -45,7 +45,7 @@ export function listOfBoth(
   return [...new Set([...common, ...[...some, ...others].filter(isNegated)])];
 }
 
-/** A list of what is in any of them; what one of them negates is in none. */
+/** Union of lists; items negated in any of them are in none. */
 export function listOfAny(lists: readonly (readonly string[])[]): string[] {
   const isUnbounded = lists.some((list) => list.length > 0 && positivesIn(list).length === 0);
   return [...new Set(lists.flat())].filter((pattern) => isNegated(pattern) || !isUnbounded);
