@@ -4,7 +4,7 @@ import { originOf } from './provenance.js';
 import { Redactor } from './redactor.js';
 import { sanitizeTruncated, sanitizeText, SanitizedTextStream } from './text/sanitized-text.js';
 
-/** What a process does by itself, whatever settings a call was accepted under. */
+/** Secrets of this process, independent of the settings of calls. */
 export interface ProcessSecrets {
   /** Texts that are secret in this process, as from its environment. */
   readonly values: readonly string[];
@@ -36,7 +36,7 @@ export class ContentSanitizer {
     return this.redactor.json(JSON.parse(JSON.stringify(args)) as Json).secrets;
   }
 
-  /** For models, people and logs. */
+  /** Text for models, people and logs. */
   text(text: string): string {
     return sanitizeText(text, this.redactor, this.settings.hiddenCharacters);
   }
@@ -46,7 +46,7 @@ export class ContentSanitizer {
     return sanitizeTruncated(text, this.redactor, this.settings.hiddenCharacters);
   }
 
-  /** For watchers: pieces of a text, colours kept. */
+  /** Stream for watchers: pieces of a text, with colours. */
   stream(): SanitizedTextStream {
     return new SanitizedTextStream(this.redactor, this.settings.hiddenCharacters);
   }

@@ -5,9 +5,9 @@ const SHORTEST_NAMED = 6;
 const OWN = ['METRICS_KEY'];
 
 /**
- * The secrets in the environment of a process: the variables that `named` lists, those that are named like secrets or in
- * HTTP_SECRETS, headers for collectors, and passwords in URLs. Those that commands of tools see anyway (`visible`) are none. A value that looks like a
- * plain word is left out, unless its variable was listed.
+ * Secrets in the environment of a process: variables listed in `named`, variables with names of secrets or listed in
+ * HTTP_SECRETS, headers for collectors, and passwords in URLs. Excludes variables that commands of tools can read (`visible`),
+ * and values that look like a plain word, unless listed.
  */
 export function environmentSecrets(
   env: Readonly<Record<string, string | undefined>>,
@@ -33,7 +33,7 @@ function namesOfJson(text = '{}'): string[] {
   }
 }
 
-/** Of `name=value,name=value`, where values are written as in URLs. */
+/** Values of `name=value,name=value`, which are percent-encoded. */
 function headerValues(text: string): string[] {
   const values = text.split(',').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
   return values.flatMap((value) => [value, safeDecode(value)]).filter(isDistinctive);

@@ -11,10 +11,9 @@ export interface MaskedValue {
   /** The very same value when it holds no secrets. */
   readonly masked: Json;
   /**
-   * What a program that was given `shown` means by its answer. A text or key that came back unchanged at its path is the
-   * original one. A placeholder anywhere else is refused, also within a text that was changed. Items of a list have no
-   * name that says which they are: either none of its placeholders comes back, or every item with one, as it was shown and
-   * at its place.
+   * Original form of a program's answer to `shown`. A text or key that is unchanged at its path becomes the original one.
+   * Rejects a placeholder at any other place, including one in a changed text. Items of a list have no identifying name: the
+   * answer contains either none of its placeholders, or all items that have one, unchanged and in place.
    */
   restore(answer: Json): Restored;
 }
@@ -23,7 +22,7 @@ export interface MaskedValue {
 export function maskSecrets(redactor: Redactor, value: Json): MaskedValue {
   const { secrets } = redactor.json(value);
   const by = redactor.withSecrets(secrets);
-  // What is secret in one place is secret in all others.
+  // A value that is secret in one place is secret in all others.
   const shown = secrets.length === 0 ? value : by.json(value).value;
   return {
     masked: shown,

@@ -3,8 +3,8 @@ import type { Content, ToolDescriptor } from '#contracts';
 const TEXT_BEFORE = 'Content from outside';
 
 /**
- * Where the content of a tool comes from, when it is untrusted: the web, tools of other servers. Undefined
- * for the session's own files and commands. `trusted` are names of tools or sources; `*` at the end stands for any ending.
+ * Source of a tool's content if it is untrusted: the web, tools of other servers. Undefined for the session's own files and
+ * commands. `trusted` lists names of tools or sources; `*` at the end matches any ending.
  */
 export function originOf(tool: ToolDescriptor, args: unknown, trusted: readonly string[]): string | undefined {
   if (tool.source === 'builtin' && tool.pool !== 'net') return undefined;
@@ -13,7 +13,7 @@ export function originOf(tool: ToolDescriptor, args: unknown, trusted: readonly 
   return host === '' ? (tool.source === 'builtin' ? tool.name : tool.source) : host;
 }
 
-/** The mark that a model reads before content of others. It says it once, in front, so that nothing behind it can end it. */
+/** Content with a mark for the model that it is untrusted. The mark is first, so that no content can end it. */
 export function tagUntrusted(content: readonly Content[], origin: string): Content[] {
   const mark = markOf(origin);
   const [first, ...others] = content;

@@ -16,7 +16,7 @@ const upper = (length: number) =>
 const value = alnum(14).map((text) => `q7${text}`);
 const KNOWN = ['correct horse battery', 'p@ss:w0rd=1', 'длинный-секрет', '密密密密密密', '-----BEGIN of mine', 'sk-short'];
 
-/** What holds a secret, and the secret itself. */
+/** Text that contains a secret, and the secret itself. */
 const secrets: fc.Arbitrary<readonly [string, string]> = fc.oneof(
   upper(16).map((body) => [`AKIA${body}`, body] as const),
   alnum(36).map((body) => [`ghp_${body}`, body] as const),
@@ -71,7 +71,7 @@ describe('Redactor', () => {
   it('leaves no secret in a text', () => {
     fc.assert(
       fc.property(fc.tuple(words, secrets, words), ([before, [text, secret], after]) => {
-        // What comes before must not be the beginning of a longer token, nor hold it in quotes.
+        // Text before the secret must not begin a longer token, nor quote the secret.
         expect(redactor.text(`${before.join('').replaceAll(/["'`=:\\]/g, '')} \n${text}\n${after.join('')}`)).not.toContain(secret);
       }),
       { numRuns: 2_000 },
@@ -146,7 +146,7 @@ describe('Redactor', () => {
       for (let n = 0; n < 5_000; n++) {
         const more = n === 0 ? piece : n % 50 === 0 ? '/+' : 'A1b2C3d4';
         came += more.length;
-        // A mark takes the place of thousands of characters: what counts is that something goes on coming out, or is known to go.
+        // Counts the decided input rather than the output, since one mark replaces thousands of characters.
         stream.push(more);
         went = came - stream.heldLength;
         most = Math.max(most, stream.heldLength);

@@ -14,14 +14,14 @@ export interface Redacted<T> {
   readonly secrets: readonly string[];
 }
 
-/** Of what was cut off, a shorter rest is left out without a mark: so much begins nearly everything. */
+/** Shortest truncated rest that gets a mark. Shorter ones are removed without a mark, since nearly any text could begin a secret. */
 const SHORTEST_MARKED = 6;
 
-/** A text that comes in pieces. What `push` and `flush` answer adds up to what the whole text would have been made into. */
+/** Redacts a text in pieces. The joined results of `push` and `flush` equal the redacted whole text. */
 export interface RedactedStream {
-  /** What is decided by now. What may still become a secret is held back, at most a few KiB of it. */
+  /** Decided text so far. Holds back text that may become a secret, at most a few KiB. */
   push(piece: string): string;
-  /** The rest of the text. `cut`: the text goes on and the rest is discarded; what may be half of a secret is removed. */
+  /** Rest of the text. `cut`: the text is truncated here; removes a possible partial secret at its end. */
   flush(cut?: boolean): string;
 }
 
@@ -41,8 +41,8 @@ export class Redactor {
   }
 
   /**
-   * A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored. Of one longer than the longest
-   * run each piece is removed by itself, with a mark of its own.
+   * Redactor that also removes these texts everywhere. Ignores texts of fewer than 6 characters. A text longer than the longest
+   * run is removed in pieces, each with a mark.
    */
   withSecrets(values: readonly string[]): Redactor {
     const telling = values.filter(({ length }) => length >= SHORTEST_KNOWN);
@@ -55,7 +55,7 @@ export class Redactor {
     return matches.length === 0 ? text : replaced(text, 0, text.length, matches);
   }
 
-  /** Redacts the beginning of a longer text. What may be half of a secret at its end is removed too. */
+  /** Redacts the beginning of a longer text, and removes a possible partial secret at its end. */
   truncatedText(text: string): string {
     const { matches, until } = this.finder.scan(text, INITIAL_STATE, false);
     return replaced(text, 0, until, matches) + markOf(text.length - until);
@@ -91,7 +91,7 @@ export class Redactor {
     return this.walk(value, { text, named: () => {} }) as T;
   }
 
-  /** What `json` writes for the keys of this object, by key as it is; undefined when all of them stay. Keys that become alike are numbered. */
+  /** Redacted keys of an object by original key; undefined if none changes. Keys that become equal are numbered. */
   redactedKeys(fields: Readonly<Record<string, Json>>): ReadonlyMap<string, string> | undefined {
     return renamedKeys(fields, (key) => this.redactRaw(key).value);
   }
@@ -140,7 +140,10 @@ export class Redactor {
     return this.isSecretName(key) || revealHiddenText(key).some(({ text }) => this.isSecretName(text));
   }
 
-  /** Under the name of a secret a text is one, whatever it looks like, also in a list. Numbers are passwords, but no tokens. */
+  /**
+   * Redacts the value of a key with the name of a secret, whatever its form, also in a list. Numbers may be passwords, but not
+   * tokens.
+   */
   private secretField(key: string, value: Json, walk: Walk): Json {
     if (typeof value === 'string') {
       if (value === '' || value === REDACTED) return value;
@@ -164,7 +167,7 @@ interface Walk {
 
 /** Redacts a text that arrives in pieces and reports the edits with their lengths, so that callers can place marks of their own. */
 export class EditStream implements RedactedStream {
-  /** Some decided text, to judge what follows, then what is not decided. */
+  /** Decided text as context for the following text, then undecided text. */
   private held = '';
   private decided = 0;
   private state: ScanState = INITIAL_STATE;
@@ -186,12 +189,12 @@ export class EditStream implements RedactedStream {
     return heldLength === 0 ? edits : [...edits, { length: heldLength, text: markOf(heldLength), kept: false }];
   }
 
-  /** How many characters are held back now. */
+  /** Number of characters held back. */
   get heldLength(): number {
     return this.held.length - this.decided;
   }
 
-  /** What `push` answers, taken apart. `from` and `to` count in what came in since the last answer's end. */
+  /** Edits of the text decided by this piece. */
   advance(piece: string, final: boolean): Edit[] {
     this.held += piece;
     const { matches, until, state } = this.finder.scan(this.held, this.state, final);
@@ -204,7 +207,7 @@ export class EditStream implements RedactedStream {
   }
 }
 
-/** A piece of decided text: `length` characters came in, `text` goes out. They are the same where nothing was taken out. */
+/** Edit of a piece of decided text: `length` input characters become `text`. `kept`: unchanged. */
 export interface Edit {
   readonly length: number;
   readonly text: string;
@@ -224,7 +227,7 @@ function editsOf(text: string, from: number, until: number, hits: readonly Match
   return edits;
 }
 
-/** In their order, and of those that overlap or touch one. */
+/** Matches in order, with overlapping or adjacent ones merged. */
 function mergeOverlapping(hits: readonly Match[]): Match[] {
   const joined: { start: number; end: number }[] = [];
   for (const { start, end } of [...hits].sort((a, b) => a.start - b.start)) {

@@ -3,7 +3,7 @@ import { BASELINE_SYSCALLS, syscallName } from './syscalls.js';
 
 export type AlertKind = 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded';
 
-/** Something that the output of a command says about system calls is out of the ordinary. One alert a line, with every reason. */
+/** Alert about unusual system calls in the output of a command. At most one for each line, with all reasons. */
 export interface SecurityAlert {
   readonly kinds: readonly AlertKind[];
   /** The first word of the command. */
@@ -75,7 +75,7 @@ export class SyscallAnomalyDetector {
     };
   }
 
-  /** Those that were not raised a short while ago; none when enough alerts were raised. */
+  /** Alert kinds without an alert within the cooldown; none at the limit of alerts per minute. */
   private fresh(kinds: readonly AlertKind[], about: string, now: number): AlertKind[] {
     this.alertsAt = this.alertsAt.filter((at) => now - at < MINUTE_MS);
     const { cooldownMs, maxAlertsPerMinute } = this.settings;

@@ -44,7 +44,7 @@ const BY_NUMBER: Readonly<Record<number, string>> = {
   435: 'clone3',
 };
 
-/** What any ordinary program does; everything else is worth a look when the kernel mentions it. */
+/** System calls of ordinary programs; any other is unusual in a kernel message. */
 export const BASELINE_SYSCALLS: readonly string[] = (
   'read write open openat close stat fstat newfstatat lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask ioctl fcntl access readlink getcwd ' +
   'pipe pipe2 dup dup2 poll futex clock_gettime nanosleep getpid getrandom set_tid_address set_robust_list clone fork execve wait4 exit exit_group sched_yield'

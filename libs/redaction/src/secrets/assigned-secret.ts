@@ -17,7 +17,7 @@ const SHELL_WORD = charSet(/[^\s"'`]/, true);
 const LINE = charSet(/[^\r\n"'`\\]/, true);
 const IN_QUOTES = charSet(/[^\r\n]/, true);
 
-/** How many characters before `=` or `:` are looked back at, at most. */
+/** Most characters read before `=` or `:`. */
 export const LOOK_BACK = LONGEST_NAME + 2 * LONGEST_GAP + 8;
 
 /**
@@ -61,7 +61,7 @@ export function bearerSecret(text: string, at: number, final: boolean): MatchRes
 interface NameFound {
   readonly name: string;
   readonly quoted: boolean;
-  /** Nothing between the name and the operator. */
+  /** True if the operator directly follows the name. */
   readonly touching: boolean;
 }
 
@@ -110,7 +110,7 @@ function valueAfter(text: string, at: number, final: boolean, name: Assignment):
   return { start: start + kept, end, tail: atLimit ? (quoted ? LINE : set) : undefined };
 }
 
-/** Where the text in quotes ends: before the same quotes, which may be escaped ones, or before the line does. */
+/** End of a quoted text: before the same, possibly escaped, quotes, or at the end of the line. */
 function closingQuote(text: string, from: number, limit: number, opening: string): number {
   const escaped = opening.length > 1;
   for (let at = from; at < limit; at++) {

@@ -16,7 +16,7 @@ interface Places {
   readonly entropy: boolean;
 }
 
-/** Between a name and its operator. */
+/** Characters between a name and its operator. */
 const GAP = ' "\'`\\]:';
 
 /**

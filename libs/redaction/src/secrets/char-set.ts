@@ -13,7 +13,7 @@ export function hasCode({ ascii, others }: CharSet, code: number): boolean {
   return code < 128 ? ascii[code] === 1 : others;
 }
 
-/** Where the run of members that begins at `from` ends, at most `limit`. */
+/** End of the run of members that begins at `from`, at most `limit`. */
 export function runEnd(text: string, from: number, limit: number, set: CharSet): number {
   let at = from;
   while (at < limit && hasCode(set, text.charCodeAt(at))) at += 1;

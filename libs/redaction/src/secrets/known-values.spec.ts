@@ -28,7 +28,7 @@ describe('known values', () => {
     const from = process.cpuUsage();
     expect(redactor.text(`${noise}${values.join(' ')}${noise}`)).toBe(`${noise}${values.map(() => '[REDACTED]').join(' ')}${noise}`);
     const { user, system } = process.cpuUsage(from);
-    // µs: it takes half a second, and 100 s where each value is compared at each place.
+    // Limit in µs: the search takes half a second, or 100 s with a comparison of each value at each place.
     expect(user + system).toBeLessThan(20_000_000);
   });
 });

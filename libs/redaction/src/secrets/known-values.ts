@@ -4,12 +4,12 @@
  */
 export class KnownValues {
   private readonly sorted: readonly string[];
-  /** For each value the index of the longest other value that it begins with, or -1. */
+  /** Index of the longest other value that is a prefix of each value, or -1. */
   private readonly beginsWith: readonly number[];
   private readonly longest: number;
 
   constructor(values: readonly string[]) {
-    // In the order of their code units, as `<` has it: a value comes after all that it begins with.
+    // Sorted by code units, like `<`: each value comes after all of its prefixes.
     this.sorted = [...new Set(values)].sort();
     this.beginsWith = linksOf(this.sorted);
     this.longest = this.sorted.reduce((most, { length }) => Math.max(most, length), 0);
@@ -30,7 +30,7 @@ export class KnownValues {
     return undefined;
   }
 
-  /** How many values are not after `text`. */
+  /** Number of values not after `text`. */
   private countUpTo(text: string): number {
     let [low, high] = [0, this.sorted.length];
     while (low < high) {
@@ -43,7 +43,7 @@ export class KnownValues {
   }
 }
 
-/** As `startsWith`, which V8 compares character by character, where this is a hundred times faster for long values. */
+/** Same as `startsWith`, but a hundred times faster for long values, since V8 compares those character by character. */
 function begins(text: string, value: string): boolean {
   return text.slice(0, value.length) === value;
 }

@@ -5,10 +5,10 @@ import { KEY_BEGIN, privateKey } from './private-key.js';
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
 import { LONGEST_RUN, type MatchResult } from './secret-match.js';
 
-/** Something secret that begins with one of these texts. It is looked at from the place of one character of them, their trigger. */
+/** Kind of secret that begins with one of these texts. Checked at the position of its trigger, one character of them. */
 export interface Prefix {
   readonly texts: readonly string[];
-  /** Where in each of the texts the trigger is. It has the same character there, and before it. */
+  /** Offset of the trigger in each text. The trigger and the character before it are the same in all of them. */
   readonly offset: number;
   /** The texts are secret themselves. */
   readonly known: boolean;
@@ -52,7 +52,7 @@ export class PrefixMatcher {
     return before > 127 ? NO_PREFIXES : (this.byPair.get((before << 7) | code) ?? NO_PREFIXES);
   }
 
-  /** How many characters at the end of the text may be the beginning of a prefix whose trigger has not come. */
+  /** Number of characters at the end of the text that may begin a prefix whose trigger is still missing. */
   heldAt(text: string, floor: number): number {
     const last = text.charCodeAt(text.length - 1);
     if (last < 128 && this.headEnds[last] === 0) return 0;
@@ -102,7 +102,7 @@ function groupsOf(values: readonly string[]): string[][] {
   return [...groups.values()];
 }
 
-/** Made once, at their first use: they are the same for all settings and calls. */
+/** Created on first use, since the prefixes are the same for all settings and calls. */
 let SHAPED: readonly Prefix[] | undefined;
 
 function shapedPrefixes(): Prefix[] {
@@ -132,7 +132,7 @@ function triggerOf(prefix: string): number {
   return usable[0] ?? prefix.split('').findIndex((character) => character.charCodeAt(0) > 127);
 }
 
-/** Whether the prefix is here; `undecided` when more text is needed. */
+/** True if the prefix is at `start`; `undecided` if more text is needed. */
 function compare(text: string, start: number, prefix: string, final: boolean): boolean | 'undecided' {
   if (text.length - start >= prefix.length) return text.startsWith(prefix, start);
   return !final && prefix.startsWith(text.slice(start)) ? 'undecided' : false;

@@ -6,7 +6,7 @@ const LABEL = /^-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/;
 const PART_OF_LABEL = /^-{1,5}$|^-----[A-Z]{1,5}$|^-----BEGIN [A-Z0-9 ]*-{0,4}$/;
 const LONGEST_LABEL = 64;
 const LONGEST_KEY = 16_384;
-/** What may stand between the lines, as it is or inside of JSON. */
+/** Characters allowed between the lines, plain or within JSON. */
 const BODY = charSet(/[A-Za-z0-9+/=\s\\:,-]/);
 const LAST_LINE = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const BODY_LINE = /[A-Za-z0-9+/=]{16,}/g;
@@ -31,7 +31,7 @@ export function privateKey(text: string, start: number, final: boolean): MatchRe
   return { start, end: lastBodyLine === undefined ? from : from + lastBodyLine.index + lastBodyLine[0].length };
 }
 
-/** Where the next key begins: with it, each part of a text is looked at for one key, however many there are. */
+/** Start of the next key. Limits the search to one key for each part of a text. */
 function nextLabel(text: string, from: number, limit: number): number {
   for (let at = text.indexOf(KEY_BEGIN, from); at !== -1 && at < limit; at = text.indexOf(KEY_BEGIN, at + 1))
     if (LABEL.test(text.slice(at, at + LONGEST_LABEL))) return at;

@@ -7,14 +7,14 @@ import { PrefixMatcher } from './prefix-matcher.js';
 import { urlSecret } from './url-secret.js';
 import { isPartial, type MatchResult, type PartialMatch, type SecretMatch } from './secret-match.js';
 
-/** Of decided text so much is needed to judge what follows. */
+/** Characters of decided text required as context for the following text. */
 export const CONTEXT = LOOK_BACK + 8;
 
 /** The state of a scan; offsets are in the scanned text. */
 export interface ScanState {
   /** The next character to look at. */
   readonly from: number;
-  /** Nothing before it is looked at as the beginning of a secret: it was decided. */
+  /** Start of undecided text; no secret begins before it. */
   readonly floor: number;
   /** A secret that was cut goes on while these characters come. */
   readonly tail?: CharSet | undefined;
@@ -118,7 +118,10 @@ export class SecretFinder {
     return { matches: hits.length === 0 ? NO_MATCHES : hits, until: known - held, state: { from: known, floor } };
   }
 
-  /** The next place to look at, from this one on; the text's length when there is none. What a scan begins with has no character before it to judge it by. */
+  /**
+   * Next candidate at or after this position; the text's length if there is none. The start of a scan is always a candidate,
+   * since the character before it is unknown.
+   */
   private nextCandidate(text: string, at: number, floor: number): number {
     if (at === 0 || (this.entropy && at === floor)) return at;
     this.candidates.lastIndex = at;

@@ -3,10 +3,10 @@ import type { CharSet } from './char-set.js';
 /** Replaces a secret. */
 export const REDACTED = '[REDACTED]';
 
-/** A longer run is a secret all the same; what follows of it is swallowed without being looked at again. */
+/** Longest run that is scanned. The rest of a longer one belongs to the secret and is removed without a scan. */
 export const LONGEST_RUN = 4_096;
 
-/** From `start` to before `end` the text is secret. `tail`: it was cut at the longest run, and goes on while these characters come. */
+/** Secret from `start` to before `end`. `tail`: characters that continue a secret cut at the longest run. */
 export interface SecretMatch {
   readonly start: number;
   readonly end: number;

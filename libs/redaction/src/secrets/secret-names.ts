@@ -33,7 +33,7 @@ const HARMLESS =
 /** Whole headers are secret from the colon to the end of the line. */
 const HEADERS = new Set(['authorization', 'proxyauthorization', 'cookie', 'setcookie']);
 
-/** What `plain` keeps of the end of a name. */
+/** End of a name that `plain` does not change. */
 const ENDS_PLAIN = /[a-z0-9]{3}$/i;
 
 const CACHE_SIZE = 4_096;
@@ -59,7 +59,7 @@ export class SecretNames {
     return this.lastLetters[code] === 1;
   }
 
-  /** Whether a name that ends before `end` may be one, by its last three letters. */
+  /** True if a name that ends before `end` may be one of a secret, by its last three letters. */
   mayEnd(text: string, end: number): boolean {
     return this.mayEndWith(text.charCodeAt(end - 1)) && (this.lastThree.has(threeOf(text, end)) || isPass(text, end));
   }

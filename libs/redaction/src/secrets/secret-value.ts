@@ -1,6 +1,6 @@
 import { REDACTED } from './secret-match.js';
 
-/** How a value stands beside the name of a secret. */
+/** Form of a value beside the name of a secret. */
 export interface ValueForm {
   /** All of a header. */
   readonly header: boolean;
@@ -12,7 +12,7 @@ export interface ValueForm {
   readonly next: string;
 }
 
-/** Types, placeholders and the like: what documents and programs write where a secret would stand. */
+/** Types, placeholders and similar words that documents and programs contain in place of a secret. */
 const NO_VALUES = new Set(
   (
     'string number boolean bool int integer bytes bytea text varchar object any unknown never void null nil none undefined true false ' +
@@ -25,7 +25,7 @@ const ELSEWHERE = /^(?:\$|\{\{|<|%[sd(]|\*+$|x{3,}$|\.{3}|…|os\.environ|proces
 const REFERENCE = /^[A-Za-z_$][\w$]*(?:\??\.[\w$]+)*!?$/;
 const NAMED_LIKE_A_SECRET = /(?:password|passwd|secret|token|key|credentials?|passphrase|pwd|auth)s?!?$/i;
 
-/** Whether what stands beside the name of a secret is one. A name without a secret is common in programs and documents. */
+/** True if the value beside the name of a secret is one. Names without a secret are common in programs and documents. */
 export function isSecretValue(value: string, form: ValueForm): boolean {
   if (value === '' || value === REDACTED || value.trim() === '') return false;
   if (ELSEWHERE.test(value) || NO_VALUES.has(value.toLowerCase())) return false;
@@ -46,7 +46,7 @@ function isProse(value: string): boolean {
   return /\s/.test(value) && !/\d/.test(value);
 }
 
-/** Where the credentials of an Authorization header begin: behind `Bearer `. 0 when there is no scheme. */
+/** Start of the credentials of an Authorization header, behind `Bearer `. 0 without a scheme. */
 export function schemeEnd(value: string): number {
   return /^[A-Za-z][A-Za-z0-9-]{1,20} +/.exec(value)?.[0].length ?? 0;
 }

@@ -7,7 +7,7 @@ import { charSet, type CharSet } from './char-set.js';
 export interface TokenShape {
   readonly prefixes: readonly string[];
   readonly body: CharSet;
-  /** Of the run after the prefix. */
+  /** Least length of the run after the prefix. */
   readonly min: number;
   readonly fits?: (body: string) => boolean;
 }
@@ -20,7 +20,7 @@ const BASE64 = charSet(/[A-Za-z0-9+/=]/);
 
 /** Words with dashes are no keys: `sk-learn-style-guide`. */
 const mixed = (body: string) => /\d/.test(body) && /[A-Za-z]/.test(body);
-/** Without a pattern, which would look at a long run once for each place in it where a token may begin. */
+/** Checks without a regular expression, which would scan a long run once for each possible start of a token. */
 const isWebToken = (body: string) => {
   const first = body.indexOf('.');
   const second = first < 10 ? -1 : body.indexOf('.', first + 1);

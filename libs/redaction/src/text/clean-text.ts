@@ -1,12 +1,12 @@
 /* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
 import { HIDDEN_TEXT, SUSPECT_TEXT } from '#patterns';
 
-/** What to do with characters that a reader does not see and a model does: take them out, or write them as `\u{200B}`. */
+/** Treatment of characters visible to a model only: drop, or write as `\u{200B}`. */
 export type HiddenCharacters = 'drop' | 'escape';
 
 /**
- * What was at this offset of the cleaned text: a colour or style (SGR), or the written form of an invisible character. It is held
- * beside the text, because a secret with something inside is not recognised.
+ * Removed text at this offset of the cleaned text: a colour or style (SGR), or the escaped form of an invisible character.
+ * Stored separately, because a secret with other characters inside is not recognised.
  */
 export interface HeldText {
   readonly at: number;
@@ -14,7 +14,7 @@ export interface HeldText {
   readonly text: string;
 }
 
-/** Nothing is to be cleaned among these, and nothing that follows makes it so. */
+/** Characters outside of this set, the only ones that may need cleaning. */
 const NOT_PLAIN = /[^\t\n -~]/;
 const NONE: readonly HeldText[] = [];
 const STYLE = /^(?:\x1b\[|\x9b)[0-9;:]*m$/;
@@ -26,18 +26,18 @@ const MAY_BE_OPEN = /[\x1b\r\x80-\x9f\ud800-\udbff\u200c\u200d\ufe0e\ufe0f]/;
 const LONGEST_OPEN = 4_100;
 const CONTEXT = 8;
 
-/** `cleanText` of a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
+/** `cleanText` of a truncated text: also removes a possible partial escape sequence at its end. */
 export function cleanTruncated(text: string): string {
   const until = text.length - openEnd(text, 0);
   const sure = text.slice(0, until);
-  // What the undecided end tells of the character before it counts.
+  // Reads the undecided end, too, since it affects the character before it.
   return SUSPECT_TEXT.test(sure) ? cleanFrom(text, 0, until, 'drop').text : sure;
 }
 
-/** A text that comes in pieces, cleaned as if it had come whole. What stands beside it goes by its place in what was given out in all. */
+/** Cleans a text in pieces, with the same result as for the whole. Offsets of asides count from the start of the output. */
 export class CleanStream {
   private held = '';
-  /** Of `held`, what was given out. */
+  /** Length of the output part of `held`. */
   private done = 0;
   private out = 0;
 

@@ -28,7 +28,7 @@ const pieces = fc.constantFrom(
   '密',
 );
 const texts = fc.array(pieces, { maxLength: 20 }).map((all) => all.join(''));
-/** What may stay, as it stands: joiners between emoji or letters that are joined, selectors behind emoji, line ends. */
+/** Characters that may stay unchanged: joiners between emoji or joined letters, selectors behind emoji, line ends. */
 const SEEN =
   /\r\n|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
 

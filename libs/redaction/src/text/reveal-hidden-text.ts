@@ -7,7 +7,7 @@ export interface RevealedText {
   readonly offsets: Uint32Array;
 }
 
-/** Nothing hides among these, and nearly every text has no other: one look at it is all that most texts cost. */
+/** Quick check: nearly every text has only these characters, none of which is hidden. */
 const NOT_PLAIN = /[^\t\n\r -~]/;
 /** Invisible characters, without blanks and line ends, which separate words. */
 const UNSEEN = '(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]';
@@ -15,7 +15,7 @@ const UNSEEN = '(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_I
 const SHORT_ESCAPE = '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]';
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
 const CHARACTERS = new RegExp(UNSEEN, 'gu');
-/** What a terminal takes for a sequence depends on the terminal, and the raw text is what is kept: so it is read in every way. */
+/** All readings of escape sequences, since terminals differ and the raw text is stored. */
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
 const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE_SEQUENCE}|${UNSEEN}`, 'gu')];
 const HAS_ESCAPE = /[\x1b\x80-\x9f]/;

@@ -17,13 +17,13 @@ export function sanitizeTruncated(text: string, redactor: Redactor, hidden: Hidd
 }
 
 /**
- * The same for a text that comes in pieces and that people watch: colours and styles stay, but for those inside of a
- * secret, which come after its mark. What was hidden in a secret is gone with it.
+ * Sanitizes a text in pieces for watchers: keeps colours and styles, but moves those inside of a secret behind its mark.
+ * Removes hidden characters inside of a secret.
  */
 export class SanitizedTextStream {
   private readonly cleaner: CleanStream;
   private readonly edits: EditStream;
-  /** What waits for its place to be decided, counted in cleaned text. */
+  /** Asides whose position is undecided, by offset in the cleaned text. */
   private asides: HeldText[] = [];
   private decided = 0;
 
