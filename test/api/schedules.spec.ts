@@ -177,7 +177,7 @@ describe('toolyard schedules', () => {
     const id = added.out.trim();
     expect([added.code, id]).toEqual([0, expect.stringMatching(/^sch-/)]);
     expect(added.err).toContain('Runs next at 2');
-    expect((await cli('schedules')).out).toMatch(new RegExp(`${id} +weekly +echo +0 7 \\* \\* 1 Europe/Berlin +next 2`));
+    expect((await cli('schedules')).out).toMatch(new RegExp(`${id} +echo +0 7 \\* \\* 1 Europe/Berlin +in [0-9dhms]+ +weekly`));
     expect((await cli('schedules', 'pause', id)).err).toContain('is paused');
     expect((await cli('schedules', 'list')).out).toMatch(new RegExp(`${id} .*paused: Paused with the key`));
     expect((await cli('schedules', 'resume', id)).err).toContain('is resumed');
