@@ -1,4 +1,4 @@
-// For authors of tools: the package @toolyard/tool-sdk.
+// Exports for authors of tools: the package @toolyard/tool-sdk.
 export { Tool, type StructuredOutput, type ToolHandler, type ToolOptions } from './tool.decorator.js';
 export type { AgentRun, Resumed, ToolContext, UpdateStreamInfo } from './tool-context.port.js';
 export type { EgressLimits } from './egress.port.js';

@@ -1,7 +1,10 @@
-/** Which hosts the policy of the call's agent lets a tool reach, besides what the worker allows. */
+/** Hosts that the policy of the call's agent allows for a tool, within the limits of the worker. */
 export interface EgressLimits {
-  /** Why the URL may not be requested; undefined when it may. Ask for each hop: the first URL, redirects, links, parts of a page. */
+  /**
+   * Reason why the URL may not be requested; undefined if allowed. Required for each hop: the first URL, redirects, links,
+   * parts of a page.
+   */
   refusalOf(url: URL): string | undefined;
-  /** Whether the policy names this host among those that may be private. */
+  /** True if the policy lists this host among those that may be private. */
   allowsPrivate(hostname: string, port: string): boolean;
 }

@@ -1,12 +1,12 @@
 export type { AnswerForm, CommandForm, FetchedFacts, FileForm } from './answer-form.js';
 export * from './authors.js';
 
-// For authors of sources.
+// Exports for authors of sources.
 export { ExactNumber, exactJsonText, replaceNumberTexts, withExactNumbers } from './validation/exact-number.js';
 export type { ArgumentHints, TenantSources, ToolSource } from './tool-source.port.js';
 export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
 
-// For processes that list, validate and run tools.
+// Exports for processes that list, validate and run tools.
 export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js';
 export { closestNames } from './validation/suggest.js';
 export { compileForeignSchema } from './validation/schema-compiler.js';

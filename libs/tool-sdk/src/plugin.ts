@@ -5,7 +5,7 @@ import { toolOptionsOf, type AnyToolHandler } from './tool.decorator.js';
 /** Known to every copy of this library: a plugin may come with its own. */
 const PLUGIN = Symbol.for('toolyard.plugin');
 
-/** What the `toolyard` file of an npm package exports by default. */
+/** Default export of the `toolyard` file of an npm package. */
 export interface Plugin {
   /** The source of its tools, as a lower-case letter and at most 31 lower-case letters, digits or `-`. */
   readonly name: string;
@@ -53,7 +53,7 @@ export function definePlugin<C extends z.ZodType>({ name, config: schema, tools 
   return plugin;
 }
 
-/** Whether a module exports a plugin, of this or another copy of the library. */
+/** True if a module exports a plugin, of this or another copy of the library. */
 export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && PLUGIN in value;
 }

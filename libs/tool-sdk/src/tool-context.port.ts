@@ -10,11 +10,11 @@ export interface UpdateStreamInfo {
   readonly truncated?: boolean;
 }
 
-/** Why a suspended tool runs again, and what it left for this moment. */
+/** Reason why a suspended tool runs again, and its stored state. */
 export interface Resumed {
-  /** Its time came, a call that it made has ended (or it was woken for another reason), or it got its input. */
+  /** `timer`: the time elapsed. `woken`: a call that it made has ended, or another wake-up. `input`: the input arrived. */
   readonly reason: 'timer' | 'woken' | 'input';
-  /** As it was given to the suspension. */
+  /** State from the suspension. */
   readonly state?: JsonValue;
   /** Fits the schema of the suspension. Present where the reason is `input`, unless the question was declined. */
   readonly input?: JsonValue;
@@ -23,7 +23,7 @@ export interface Resumed {
 }
 
 /**
- * What a running tool knows about its call besides the arguments, and how it reports. Fields may be added at any time.
+ * Facts about the call of a running tool besides the arguments, and methods to report. Fields may be added at any time.
  *
  * @example
  * async run({ url }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
@@ -45,7 +45,10 @@ export interface ToolContext {
   /** The user for whom the call is made, as its key or session says: never taken from arguments. */
   readonly userId?: string;
   readonly sessionId?: string;
-  /** How often a session of this name had been deleted before: what a tool keeps for a session is of this one only. Absent = 0. */
+  /**
+   * Number of earlier sessions of this name that were deleted. Data that a tool keeps for a session is valid for one epoch
+   * only. Absent = 0.
+   */
   readonly sessionEpoch?: number;
   /** The call is a background run, which this call started. Only gateways say so. */
   readonly startedBy?: string;
@@ -78,7 +81,7 @@ export interface ToolContext {
    * `truncated`: the text is the beginning of a longer one, so a possible half secret at its end is removed too.
    */
   redact(text: string, truncated?: boolean): string;
-  /** From now on these values are secret in everything that the call writes: updates, progress, result, failure. */
+  /** Marks values as secret in all later output of the call: updates, progress, result, failure. */
   conceal(secrets: readonly string[]): void;
   onProgress(progress: ProgressData): void;
   /**
@@ -86,16 +89,16 @@ export interface ToolContext {
    * End has the sum.
    */
   onCpuTime?(ms: number | undefined): void;
-  /** For sub-agents; other tools have no use for it. */
+  /** Present for sub-agents only. */
   readonly agentRun?: AgentRun | undefined;
 }
 
-/** What a sub-agent knows about its call, and the record of its turns. */
+/** Facts about the call of a sub-agent, and the record of its turns. */
 export interface AgentRun {
   readonly parentCallId?: string;
-  /** How many of the calls above are sub-agents. */
+  /** Number of sub-agents among the calls above. */
   readonly above: number;
-  /** What the sub-agent above leaves to this one. */
+  /** Remaining budget of the sub-agent above. */
   readonly budget?: AgentBudget;
   /** Resolves when the log has the turn. Rejects when another worker owns the call. */
   recordTurn(turn: TurnData): Promise<void>;

@@ -13,13 +13,13 @@ export class ToolError extends Error {
     /** Read by the model: says what to do next; no secrets, no stack, no path of the machine. */
     message: string,
     readonly options: {
-      /** Whether the same call may succeed when it runs again. The effect of the tool decides whether it does run again. */
+      /** True if the same call may succeed when run again. The tool's effect decides if the call is repeated. */
       readonly retryable?: boolean;
       /** The next attempt begins no sooner. Longer than the operator allows for a pause: there is none. */
       readonly retryAfterMs?: number;
-      /** Which arguments are wrong, by JSON Pointer. */
+      /** Invalid arguments, by JSON Pointer. */
       readonly errors?: readonly Violation[];
-      /** What the tool needs of the MCP client that makes the call. */
+      /** Required capability of the MCP client that makes the call. */
       readonly missingCapability?: 'sampling';
       /** The process of the tool was killed. */
       readonly killed?: boolean;

@@ -1,6 +1,6 @@
 import type { Content, JsonSchema, JsonValue } from '#contracts';
 
-/** What `run` returns. A string is one text item. */
+/** Result of `run`. A string is one text item. */
 export type ToolOutput = string | readonly Content[] | ToolOutputObject | Suspension;
 
 export interface ToolOutputObject {
@@ -11,7 +11,7 @@ export interface ToolOutputObject {
   readonly structuredContent?: unknown;
   /** Facts for people and programs; not sent to the model. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What the tool did, as values: for those that word the result another way. Neither stored nor sent, so it may be large. */
+  /** Values for code that formats the result in another way. Neither stored nor sent, so possibly large. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** Calls that this one made. */
   readonly childCallIds?: readonly string[];
@@ -33,7 +33,7 @@ export interface SuspensionOptions {
   readonly resumeInMs?: number;
   /** `input`: a person or a program gives a value. `children`: a call that this one made ends. */
   readonly until?: 'input' | 'children';
-  /** What is asked for, for people; at most 2,048 bytes are kept. Only with `until: 'input'`. */
+  /** Question for people; at most 2,048 bytes are kept. Only with `until: 'input'`. */
   readonly prompt?: string;
   /** JSON schema of the value, at most 4,096 bytes. Values that do not fit are refused. Only with `until: 'input'`. */
   readonly inputSchema?: JsonSchema;
@@ -42,15 +42,16 @@ export interface SuspensionOptions {
    * bytes as JSON. Only where `ctx.sampling` is set, and with `until: 'input'`.
    */
   readonly sampling?: JsonValue;
-  /** The tool goes on when people decline to answer: `ctx.resumed.declined`. Default: they can only cancel the call. */
+  /** True if the tool continues after people decline to answer: `ctx.resumed.declined`. Default: people can only cancel the call. */
   readonly declinable?: boolean;
-  /** What the next attempt gets as `ctx.resumed.state`, at most 1 MiB as JSON. Watchers never see it. */
+  /** State for the next attempt as `ctx.resumed.state`, at most 1 MiB as JSON. Not visible to watchers. */
   readonly state?: JsonValue;
 }
 
 /**
  * Ends the attempt without ending the call. The call waits without holding a worker; then the tool runs again with the same
- * arguments, and `ctx.resumed` says why. What an attempt has done is not undone: keep in `state` what is not to be repeated.
+ * arguments, and `ctx.resumed` has the reason. Effects of the attempt are not undone: store completed steps in `state` to avoid
+ * repeating them.
  *
  * @example
  * if (ctx.resumed?.reason !== 'input') return new Suspension({ until: 'input', prompt: 'Which branch?' });

@@ -11,19 +11,22 @@ export interface ArgumentHints {
   readonly rawArgument?: string;
 }
 
-/** Where tools come from: the built-in ones, an MCP server, an OpenAPI document. The registry and the worker see only this interface. */
+/** Source of tools: the built-in ones, an MCP server, an OpenAPI document. Registry and worker depend on this interface only. */
 export interface ToolSource {
   readonly name: string;
   /** Complete descriptors; `describeTool` fills in defaults. */
   list(): readonly ToolDescriptor[];
   /** The queue of calls of a pool, where it is not that of the pool itself. */
   queueOf?(pool: Pool): string | undefined;
-  /** Whether the tool is of this repository, whose tests compile its schemas. Default: no. */
+  /** True for a tool of this repository, whose tests compile its schemas. Default: false. */
   isShipped?(tool: string): boolean;
-  /** Whether it writes an `ExactNumber` with all its digits. Others refuse numbers that a double does not hold. Default: no. */
+  /**
+   * True if the source writes an `ExactNumber` with all its digits. Other sources reject numbers that do not fit a double.
+   * Default: false.
+   */
   readonly takesExactNumbers?: boolean;
   argumentHints?(tool: string): ArgumentHints | undefined;
-  /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
+  /** Error in arguments that fit the schema, if detectable without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;
   /** The arguments with what follows from them, after `check` found nothing. Never throws. */
   complete?(tool: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined;

@@ -12,7 +12,7 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly name: string;
   /** Shown to people, never sent to a model. Default: the name. */
   readonly label?: string;
-  /** Read by the model: what the tool does, its limits and its errors. */
+  /** Description for the model: purpose, limits and errors. */
   readonly description: string;
   /** Converted to JSON Schema 2020-12. The start refuses what JSON Schema cannot express (refine, transform, trim, coerce, …). */
   readonly input: I;
@@ -20,13 +20,13 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly output?: O;
   /** Default: `privileged`. */
   readonly tier?: ToolTier;
-  /** What a second run does. Default: `pure` for tier `read_only`, otherwise `once`. */
+  /** Effect of a second run. Default: `pure` for tier `read_only`, otherwise `once`. */
   readonly effect?: ToolEffect;
   /** Default by tier: `read_only` → `read`, `side_effecting` → `write`, `privileged` → `shell`. */
   readonly pool?: Pool;
   /** The arguments that policy judges: paths, commands, URLs, operations, agents. Default: none. */
   readonly subjects?: readonly (ToolSubject & { readonly argument: keyof z.input<I> & string })[];
-  /** What a worker must have besides its pool, such as `memory`. Default: nothing. */
+  /** Required parts of a worker besides its pool, such as `memory`. Default: none. */
   readonly requires?: readonly WorkerPart[];
   /** The tool is there only where a policy names this among its `features`. Default: always. */
   readonly feature?: ToolFeature;
@@ -34,7 +34,7 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly timeoutMs?: number;
   /** Default: 3 attempts with a delay of 500 ms, doubled up to 30 s; 1 attempt for the effect `once`. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Which agents have the tool: `main` those that are no sub-agents, `sub_agents` only sub-agents. Default: all. */
+  /** Agents that have the tool: `main` excludes sub-agents, `sub_agents` allows only them. Default: all. */
   readonly callers?: ToolCallers;
   /** Other wire names of the same tool. */
   readonly aliases?: readonly string[];
@@ -46,7 +46,7 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly rawArgument?: keyof z.input<I> & string;
 }
 
-/** What `run` returns when the tool has an output schema. */
+/** Result of `run` of a tool with an output schema. */
 export type StructuredOutput<T> = (ToolOutputObject & { readonly structuredContent: T }) | Suspension;
 
 type Returned<O extends z.ZodType> = unknown extends z.output<O> ? ToolOutput : StructuredOutput<z.output<O>>;
@@ -57,8 +57,8 @@ export interface ToolHandler<A, R = ToolOutput> {
   /** Runs the tool in a worker. @throws ToolError for a failure that the model should read */
   readonly run: (args: A, ctx: ToolContext) => R | Promise<R>;
   /**
-   * Checks what the schema cannot express. Runs in the gateway before hooks and people are asked; it sees no workspace, must be
-   * fast and have no effect. @throws ToolError
+   * Checks conditions that the schema cannot express. Runs in the gateway before hooks and approvals, without a workspace; must
+   * be fast and free of effects. @throws ToolError
    */
   readonly check?: (args: A) => void;
   /**
@@ -67,7 +67,7 @@ export interface ToolHandler<A, R = ToolOutput> {
    */
   readonly complete?: (args: A) => A;
   /**
-   * Runs right before `run`, within the run time of the call; false rejects the call as not confirmed. It occupies a slot of the
+   * Runs right before `run`, within the run time of the call; false rejects the call as not confirmed. Occupies a slot of the
    * worker: questions to people belong to policy instead.
    */
   readonly confirm?: (args: A, ctx: ToolContext) => boolean | Promise<boolean>;
@@ -78,7 +78,7 @@ export type AnyToolHandler = Omit<ToolHandler<never>, 'complete'> & { readonly c
 
 const optionsOfClass = new WeakMap<object, ToolOptions>();
 
-/** What `@Tool` says about a class; undefined for any other value. */
+/** Options of a class with `@Tool`; undefined for any other value. */
 export function toolOptionsOf(target: unknown): ToolOptions | undefined {
   return typeof target === 'function' ? optionsOfClass.get(target) : undefined;
 }

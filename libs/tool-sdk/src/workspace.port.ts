@@ -14,15 +14,18 @@ export interface Workspace {
   readonly unavailable?: readonly string[];
   /** Present when paths are denied to the call. */
   readonly denied?: DeniedPaths;
-  /** Why later commands run what a file says, such as `.git/config`; undefined where they do not. The path is below its folder. */
+  /**
+   * Reason why later commands run the content of a file, such as `.git/config`; undefined for other files. The path is relative
+   * to its folder.
+   */
   readonly autoRunReason?: (path: string) => string | undefined;
-  /** The host on which commands of the call run. Its files are there: nothing of the call is in `root`. */
+  /** Host on which commands of the call run. The files are on that host: `root` contains nothing of the call. */
   readonly onHost?: string;
   /** Present when the size of the workspace is limited. Shared roots and opened paths have no quota. */
   readonly quota?: WorkspaceQuota;
 }
 
-/** How much the files of a workspace may still grow. */
+/** Remaining growth of the files of a workspace. */
 export interface WorkspaceQuota {
   /**
    * Counts bytes and files before they are written. A negative growth is always accepted.
@@ -42,17 +45,17 @@ export interface WorkspaceQuota {
 
 /** Paths that a call may not touch, inside its own workspace too. */
 export interface DeniedPaths {
-  /** Why an absolute path (`..` and links resolved) is denied; undefined when it is not. Linear in the length of the path. */
+  /** Reason why an absolute path (`..` and links resolved) is denied; undefined if allowed. Linear in the length of the path. */
   denialReason(path: string, access: 'read' | 'write'): string | undefined;
-  /** Why the call may not write this path, about which no person was asked; undefined when it may. The path is as that of `denialReason`. */
+  /** Reason why the call may not write a path that was not approved; undefined if allowed. The path is as for `denialReason`. */
   unaskedReason?(path: string): string | undefined;
-  /** A person is asked about each path of the workspace: what is said about one suggests no other. */
+  /** True if each path of the workspace needs its own approval, so that none implies another. */
   readonly eachPathAsked?: boolean;
   /** False when nothing below the folder is denied, so that it need not be searched. */
   mayDenyBelow(folder: string): boolean;
 }
 
-/** A folder or file outside of the workspaces. `locks` is the folder for lock files of writers; it is not inside `path`. */
+/** Folder or file outside of the workspaces. `locks`: folder for lock files of writers, outside of `path`. */
 export interface SharedRoot {
   readonly path: string;
   readonly access: 'read' | 'write';

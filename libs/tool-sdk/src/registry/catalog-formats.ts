@@ -18,7 +18,7 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
     case 'openai':
       return tools.map(({ name, description, input }) => ({ type: 'function', function: { name, description, parameters: input } }));
     case 'openai-responses':
-      // `strict` is false: that mode takes no schema with optional fields.
+      // `strict` is false, since strict mode does not allow schemas with optional fields.
       return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
     case 'function':
       return tools.map(({ name, description, undescribed, input }) => ({
@@ -38,7 +38,7 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
   }
 }
 
-/** Whether a tool answers a search: every word occurs in its name, aliases, label or description. */
+/** True if a tool matches a search: every word occurs in its name, aliases, label or description. */
 export function matchesSearch(tool: ToolDescriptor, query: string): boolean {
   const text = [tool.name, ...tool.aliases, tool.label, tool.description].join('\n').toLowerCase();
   return query

@@ -14,7 +14,7 @@ import {
 import type { ToolOptions } from '../tool.decorator.js';
 import { toInputSchema } from '../validation/input-schema.js';
 
-/** What a source knows about a tool before the facts are completed. */
+/** Facts from a source, before defaults are added. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &
   Partial<
     Pick<
@@ -97,7 +97,7 @@ export function describeDecorated(options: ToolOptions, source: string): ToolDes
   });
 }
 
-/** Why a descriptor cannot be registered; each says the fix. Empty: it can. */
+/** Problems that prevent the registration of a descriptor, each with the fix. Empty if there are none. */
 export function descriptorProblems(tool: ToolDescriptor): string[] {
   const faults: string[] = [];
   for (const name of [tool.name, ...tool.aliases]) {

@@ -13,23 +13,23 @@ export interface ToolEntry {
   readonly checkOutput?: Check;
 }
 
-/** For tools of an installation: throws when a schema is wrong, so that the start fails and not a call. */
+/** Entry for tools of an installation. Throws on a wrong schema, so that the start fails rather than a call. */
 export function compiledEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
   const entry = shippedEntry(tool, source);
   return { tool, source, shape: entry.shape, check: entry.check, ...(entry.checkOutput ? { checkOutput: entry.checkOutput } : {}) };
 }
 
 /**
- * For tools of this repository, whose tests compile all schemas: a process compiles those that it uses, at their first use.
- * All of them would take a sixth of its start.
+ * Entry for tools of this repository, whose tests compile all schemas. A process compiles a schema on first use, since
+ * compiling all of them would take a sixth of its start.
  */
 export function shippedEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
   return new LazyEntry(tool, source, compileSchema);
 }
 
 /**
- * For tools that others wrote, of which there may be thousands: schemas are compiled at their first use. A schema that
- * cannot be compiled accepts all arguments, which the other side checks too; it never throws.
+ * Entry for tools of other authors, possibly thousands. Schemas are compiled on first use. Arguments of a schema with a compile
+ * error are accepted unchecked, since the other side checks them too; never throws.
  */
 export function foreignEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
   const compileOutput = (schema: JsonSchema) => compileForeignSchema(schema, { acceptsCut: true });

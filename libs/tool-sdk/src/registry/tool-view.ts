@@ -15,12 +15,12 @@ export interface ValidationFailure {
   readonly errors: Violation[];
 }
 
-/** The tools that exist for one tenant. It never changes: a change makes another view. */
+/** Tools of one tenant. Immutable: a change creates a new view. */
 export class ToolView {
   private readonly byName: ReadonlyMap<string, ToolEntry>;
   private readonly sorted: readonly ToolDescriptor[];
 
-  /** Of two entries with one name the first counts. */
+  /** Keeps the first of two entries with the same name. */
   constructor(entries: readonly ToolEntry[]) {
     const named = entries.flatMap((entry) => [entry.tool.name, ...entry.tool.aliases].map((name) => [name, entry] as const));
     this.byName = new Map(named.toReversed());
@@ -63,7 +63,7 @@ export class ToolView {
     return { ok: true, tool, args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
   }
 
-  /** How a structured result breaks the tool's output schema; empty when it fits or when there is none. */
+  /** Violations of the tool's output schema by a structured result; empty if the result is valid or without a schema. */
   checkOutput(name: string, structuredContent: unknown): Violation[] {
     return this.byName.get(name)?.checkOutput?.(structuredClone(structuredContent)) ?? [];
   }
@@ -75,7 +75,7 @@ export class ToolView {
     return entry.source;
   }
 
-  /** Why no tool of this name can run. `isOffered`: as for `suggest`. */
+  /** Failure for a name without a runnable tool. `isOffered`: as for `suggest`. */
   notFound(name: string, isOffered?: (tool: ToolDescriptor) => boolean): ValidationFailure {
     const near = this.suggest(name, isOffered);
     const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';

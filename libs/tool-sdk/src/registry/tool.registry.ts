@@ -44,7 +44,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     this.index();
   }
 
-  /** Sources that come and go, by tenant. They are closed with the registry. */
+  /** Adds dynamic sources by tenant, closed with the registry. */
   attach(sources: TenantSources): void {
     this.tenantSources = sources;
   }
@@ -81,12 +81,12 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     return this.ofAll.list();
   }
 
-  /** As `ToolView.validateArguments`. */
+  /** Same as `ToolView.validateArguments`. */
   validateArguments(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): ValidatedCall {
     return this.ofAll.validateArguments(name, rawArguments, tolerant);
   }
 
-  /** How a structured result breaks the tool's output schema; empty when it fits or when there is none. */
+  /** Violations of the tool's output schema by a structured result; empty if the result is valid or without a schema. */
   checkOutput(name: string, structuredContent: unknown): Violation[] {
     return this.ofAll.checkOutput(name, structuredContent);
   }

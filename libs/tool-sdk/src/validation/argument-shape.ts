@@ -1,7 +1,7 @@
 import type { JsonSchema } from '#contracts';
 import type { ArgumentHints } from '../tool-source.port.js';
 
-/** How the arguments of one tool may come, beyond its schema. Worked out once, when the tool is registered. */
+/** Accepted forms of a tool's arguments beyond its schema. Computed once, at registration. */
 export interface ArgumentShape {
   readonly rawArgument?: string;
   /** Argument → its other names, in the order in which they win. */
@@ -10,7 +10,7 @@ export interface ArgumentShape {
   readonly nullMeansAbsent: readonly string[];
   /** Argument → lower case → value, where its values are texts that differ by more than case. */
   readonly choices: readonly (readonly [string, ReadonlyMap<string, string>])[];
-  /** There when the tool takes no others. */
+  /** Known arguments; present if the tool accepts no others. */
   readonly known?: ReadonlySet<string>;
 }
 

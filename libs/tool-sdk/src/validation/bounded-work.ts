@@ -3,7 +3,7 @@ import { createContext, Script } from 'node:vm';
 const context = createContext({ work: undefined });
 const script = new Script('work()');
 
-/** The work was stopped in the middle: what it changed may be half changed. */
+/** Error of work that was stopped midway: its changes may be incomplete. */
 export class TookTooLong extends Error {
   override readonly name = 'TookTooLong';
 }

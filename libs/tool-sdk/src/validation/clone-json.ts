@@ -40,7 +40,7 @@ function within(pointer: string, key: string | number): string {
   return `${pointer}/${escapePointer(String(key))}`;
 }
 
-/** With which a merge somewhere later could reach the prototype of every object. A member may be named `constructor`. */
+/** True if a later merge could reach the prototype of every object through this member. A member may be named `constructor`. */
 function reachesPrototype(key: string, item: unknown): boolean {
   if (key === '__proto__') return true;
   return key === 'constructor' && typeof item === 'object' && item !== null && Object.hasOwn(item, 'prototype');

@@ -19,15 +19,15 @@ export function exactJsonText(value: unknown): string {
   return withExactNumbers(JSON.stringify(value));
 }
 
-/** As `exactJsonText`, for a text that others made of the value. */
+/** Same as `exactJsonText`, for a JSON text that another program made of the value. */
 export function withExactNumbers(json: string): string {
   const [before = '', ...marked] = json.split(`"${MARK}`);
   return before + marked.map((text) => text.replace('"', '')).join('');
 }
 
 /**
- * Replaces texts of digits where the schema asks for a number: `parseExactJson` makes them of numbers that a double does
- * not hold, and models write 64-bit ids so. Where the schema takes texts too, they stay. Shares what does not change.
+ * Replaces texts of digits where the schema requires a number: `parseExactJson` returns such texts for numbers that do not fit
+ * a double, and models write 64-bit ids so. Keeps texts where the schema allows them. Shares unchanged parts.
  */
 export function replaceNumberTexts(value: unknown, schema: JsonSchema, replace: (digits: string) => unknown): unknown {
   return replaced(value, [schema], { root: schema, replace });
@@ -69,7 +69,7 @@ function fieldSchemas(schemas: readonly JsonSchema[], key: string): unknown[] {
   );
 }
 
-/** With what they refer to, and with the branches of unions and the parts of intersections. */
+/** Schemas including referenced ones, branches of unions and parts of intersections. */
 function expanded(schemas: readonly unknown[], root: JsonSchema): JsonSchema[] {
   const found = new Set<JsonSchema>();
   const open = [...schemas];
@@ -78,7 +78,7 @@ function expanded(schemas: readonly unknown[], root: JsonSchema): JsonSchema[] {
     found.add(schema);
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (typeof $ref === 'string') open.push(referred($ref, root));
-    // Not spread: others write schemas, and one may have more branches than a function takes arguments.
+    // Pushes one by one: foreign schemas may have more branches than a function accepts arguments.
     for (const branches of [allOf, anyOf, oneOf]) if (Array.isArray(branches)) for (const branch of branches) open.push(branch);
     open.push(schema['then'], schema['else']);
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonSchema } from '#contracts';
 
-/** What zod checks or changes and JSON Schema cannot say, with what to write instead. zod leaves most of it out without a word. */
+/** Features of zod without an equivalent in JSON Schema, with the alternative. zod silently drops most of them. */
 const LOST_TYPES: Readonly<Record<string, string>> = {
   transform: 'a transform is left out of the JSON Schema: convert inside run',
   pipe: 'pipe, preprocess and codec are left out of the JSON Schema: convert inside run',

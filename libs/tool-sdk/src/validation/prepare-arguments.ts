@@ -8,7 +8,7 @@ export type PreparedArguments =
   | { ok: true; args: Record<string, unknown>; purpose?: string }
   | { ok: false; message: string; errors: Violation[] };
 
-/** Agents of one family put the reason for a call among the arguments; it is kept beside the call and never reaches the tool. */
+/** Argument with the reason for a call, from agents of one family. Stored beside the call, and never passed to the tool. */
 const PURPOSE_KEY = '__tool_use_purpose';
 const PURPOSE_CHARACTERS = 1_024;
 const FENCED_OBJECT = /^```[a-z0-9]*\s*\{/i;
@@ -16,11 +16,11 @@ const FENCED_ARRAY = /^```[a-z0-9]*\s*(\[[^]*\])\s*```$/i;
 const VIOLATIONS_LISTED = 100;
 
 /**
- * From what a model sent to what a handler gets, without touching the input:
- * 1. a text is parsed as JSON (no text at all: no arguments), without rounding numbers, or is the tool's raw argument
- * 2. copied, while hostile keys and depth are refused
- * 3. the purpose is taken out; aliases and nulls are settled; when extras are tolerated, what the tool does not know is left out
- * 4. checked against the schema, which fills defaults
+ * Converts a model's arguments into those of a handler, without changing the input:
+ * 1. parses a text as JSON (empty text: no arguments), without rounding numbers, or uses it as the tool's raw argument
+ * 2. copies the value, and rejects hostile keys and depth
+ * 3. removes the purpose; resolves aliases and nulls; removes unknown arguments if extras are tolerated
+ * 4. checks against the schema, which adds defaults
  */
 export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Check, tolerant = false): PreparedArguments {
   const parsed = typeof raw === 'string' ? parseText(raw, shape.rawArgument) : { value: raw };
@@ -41,9 +41,9 @@ export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Chec
 }
 
 /**
- * A text that starts like a JSON object is JSON and nothing else: broken JSON must never run as, say, a shell command.
- * So is an object in a Markdown fence, and one that was written as a JSON text: models write both. A JSON array is no argument of
- * any tool either, but a text that only starts like one may be a command, such as `[ -f x ] && ls`.
+ * Parses a text that starts like a JSON object as JSON only: broken JSON must never run as, for example, a shell command. Also
+ * parses an object in a Markdown fence, and an object inside a JSON text, since models write both. A text that starts like a
+ * JSON array may be a command, such as `[ -f x ] && ls`, since no tool has an array as arguments.
  */
 function parseText(text: string, rawArgument: string | undefined): { value: unknown } | { fault: Violation } {
   const trimmed = text.trim();

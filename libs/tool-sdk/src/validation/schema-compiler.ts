@@ -17,7 +17,7 @@ const options: Options = {
   strict: true,
   // Says which parameters MCP clients mirror in headers, and which arguments are names that the catalog lists.
   keywords: ['x-mcp-header', 'x-choices'],
-  // Lint of hand-written schemas; what zod and MCP servers generate is right and trips over them.
+  // Lint of hand-written schemas, off because valid schemas from zod and MCP servers violate it.
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
@@ -60,13 +60,13 @@ class Drafts {
 const drafts = new Drafts(options);
 
 /**
- * For schemas that others wrote: unknown keywords and formats are no faults, and arguments stay as they are, without
- * defaults filled in. Members may be named as what every object inherits, such as `constructor`.
+ * Options for schemas of other authors: unknown keywords and formats are accepted, and arguments stay unchanged, without
+ * defaults. Members may have names that every object inherits, such as `constructor`.
  */
 const foreignOptions: Options = { ...options, strict: false, useDefaults: false, ownProperties: true, logger: false };
 /** Milliseconds. An honest schema takes some ten, the first one of a process also compiles the drafts themselves. */
 const COMPILE_LIMIT_MS = 5_000;
-/** Milliseconds. An honest check takes less than one; what a check that never ends piles up by then fits into memory. */
+/** Limit in milliseconds. A typical check takes less than one; allocations of an endless check until then fit into memory. */
 const CHECK_LIMIT_MS = 1_000;
 let foreignDrafts = new Drafts(foreignOptions);
 
@@ -79,7 +79,7 @@ export function compileSchema(schema: JsonSchema): Check {
   return (value) => (isLarge(value) ? first() : all)(value);
 }
 
-/** After a check that was cut off. The time that each takes is a small part of the pause before it. */
+/** Pauses after an interrupted check, much longer than the check itself. */
 const PAUSES = { firstMs: 10_000, maxMs: 3_600_000 };
 
 export interface ForeignCheckOptions {
@@ -90,9 +90,9 @@ export interface ForeignCheckOptions {
 }
 
 /**
- * The check of a schema that others wrote. One that cannot be compiled accepts every value: the other side checks its own.
- * One that was cut off because it took too long refuses every value for a pause, which doubles from 10 s to an hour: a
- * machine that is short of CPU cuts off honest ones too. Never throws.
+ * Check of a schema of another author. Accepts every value if the schema cannot be compiled, since the other side checks too.
+ * After an interruption for its run time, rejects every value for a pause, which doubles from 10 s to an hour: on a machine
+ * short of CPU, valid schemas are interrupted too. Never throws.
  */
 export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOptions = {}): Check {
   const { now = () => performance.now(), acceptsCut = false } = options;

@@ -3,7 +3,7 @@ import { isExactNumberText, type Violation } from '#contracts';
 import { closestNames } from './suggest.js';
 
 const SHOWN_CHARACTERS = 60;
-/** Of one ajv run: a caller may send as many faults as fit into a request, and a union looks at all of them. */
+/** Most errors of one ajv run: a request may contain very many faults, and unions iterate over all of them. */
 const MOST_ERRORS = 500;
 
 /** A value as a violation names it: its type, and its text up to 60 characters. Half of a longer one might be half of a secret. */
@@ -15,7 +15,7 @@ export function describeValue(value: unknown): string {
   return `${typeof value} ${text.length > SHOWN_CHARACTERS ? `of ${text.length} characters` : text}`;
 }
 
-/** The errors of one ajv run, one violation for each thing to mend: where, what was expected, what came. Of many only the first. */
+/** Violations of one ajv run: place, expected and actual value. Long lists are truncated. */
 export function describeErrors(errors: readonly ErrorObject[]): Violation[] {
   const described = withoutBranches(errors.slice(0, MOST_ERRORS)).map(describeError);
   const left = errors.length - MOST_ERRORS;
@@ -48,7 +48,7 @@ function describeError(error: ErrorObject): Violation {
     case 'oneOf':
       return { pointer: error.instancePath, message: `matches none (or, where one is asked for, several) of the allowed forms, ${got}` };
     default:
-      // ajv's own words for numbers are "must be >= 1": they need only the value.
+      // Messages of ajv for numbers, such as "must be >= 1", lack only the value.
       return { pointer: error.instancePath, message: `${sizeText(error) ?? error.message ?? error.keyword}, ${got}` };
   }
 }
@@ -60,7 +60,7 @@ function tooManyDigits({ data, params }: ErrorObject): string {
 
 const COUNTED: Readonly<Record<string, string>> = { Length: 'character', Items: 'item', Properties: 'member' };
 
-/** For `minLength`, `maxItems` and the like, in place of ajv's "must NOT have fewer than 1 characters". */
+/** Text for `minLength`, `maxItems` and similar keywords, in place of ajv's "must NOT have fewer than 1 characters". */
 function sizeText({ keyword, params }: ErrorObject): string | undefined {
   const counted = COUNTED[keyword.slice(3)];
   const limit = Number(params['limit']);
