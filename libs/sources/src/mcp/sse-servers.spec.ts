@@ -108,7 +108,7 @@ describe('McpConnector with a server of HTTP with SSE', () => {
 
   it('sends no message to an address of another host', async () => {
     const { effects } = await serve(USUAL, () => 'http://127.0.0.2:9/messages?session=1');
-    await expect(list()).rejects.toThrow('Cannot POST /sse');
+    await expect(list()).rejects.toThrow('is no MCP server (HTTP 404)');
     expect(effects()).toBe(0);
   });
 });
