@@ -1,7 +1,7 @@
 import type { PolicyConfig, Posture, SessionGrants, ToolDescriptor } from '#contracts';
 import type { PatternAuthor } from './patterns/command-patterns.js';
 
-/** What policy looks at in a tool; a ToolDescriptor fits. */
+/** Facts about a tool that policy reads; a ToolDescriptor fits. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'pool' | 'tier' | 'effect' | 'subjects' | 'feature'>;
 
 /** Everything a decision may look at; all of it values, so the same facts give the same answer anywhere. */
@@ -11,9 +11,9 @@ export interface CallFacts {
   readonly args: Readonly<Record<string, unknown>>;
   readonly posture: Posture;
   readonly policy: PolicyConfig;
-  /** Who wrote the expressions of `policy`; the operator by default. */
+  /** Author of the expressions of `policy`; default: the operator. */
   readonly patternsBy?: PatternAuthor;
   readonly grants: SessionGrants;
-  /** Where the files of the call's session live; absolute. Relative paths of arguments begin here. */
+  /** Folder of the session's files; absolute. Base of relative paths in arguments. */
   readonly workspaceRoot: string;
 }

@@ -21,7 +21,7 @@ import { NO_RISK_ARGUMENTS, riskArgumentsOf, type RiskArguments } from './risk-a
 /** Rules about the tool, whatever its arguments. In the order in which their results are shown. People read the first denial. */
 const toolRules: readonly Rule[] = [sessionDenialRule, availabilityRule, postureRule];
 
-/** After them the rules about risk arguments. They are silent where there are none. */
+/** Rules about risk arguments follow, without results if there are no such arguments. */
 const rules: readonly Rule[] = [
   ...toolRules,
   commandDenialRule,

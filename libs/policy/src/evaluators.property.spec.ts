@@ -16,7 +16,7 @@ import { factsOf, SUPERVISED, TOOLS, UNATTENDED, WORKSPACE, type Circumstances }
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 const RULES = { path: pathRule, egress: egressRule, operation: operationRule, agent: agentRule, denial: commandDenialRule };
 
-/** What one evaluator alone says: its strictest answer, `allow` when it has none. */
+/** Strictest result of a single evaluator; `allow` without a result. */
 function answerOf(rule: keyof typeof RULES, tool: keyof typeof TOOLS, args: Record<string, unknown>, circumstances: Circumstances = {}) {
   const facts = factsOf(tool, args, circumstances);
   const answers: readonly RuleResult[] = RULES[rule](facts, riskArgumentsOf(facts));

@@ -117,7 +117,7 @@ describe('trust', () => {
     expect(grants.trustedTools).toEqual(['@ours/deploy']);
     expect([asks(from('ours'), grants), asks(from('theirs'), grants)]).toEqual(['allow', 'ask']);
     expect(asks({ ...from('ours'), name: 'ours__deploy', aliases: [] }, grants)).toBe('allow');
-    // By the name alone it is unknown whose tool is meant.
+    // A name alone does not identify the source of the tool.
     expect(asks(from('ours'), { ...NO_GRANTS, trustedTools: ['deploy'] })).toBe('ask');
     expect(addGrant(NO_GRANTS, { grants: neverAllow({ name: 'ours__deploy', source: 'ours' }) }).deniedTools).toEqual(['@ours/deploy']);
   });

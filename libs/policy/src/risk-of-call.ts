@@ -11,12 +11,12 @@ import type { ParsedCommand, SubCommand } from './shell/sub-command.js';
 const LEVELS: readonly Risk[] = ['low', 'medium', 'high'];
 const OF_TIER = { read_only: 'low', side_effecting: 'medium', privileged: 'high' } as const;
 
-/** Of a redirection: a file that is not in the folder of the command. */
+/** Target of a redirection outside of the command's folder. */
 const ELSEWHERE = /^[/~]|\.\.|\$/;
 
 /**
- * What a command may do at most, in the word that people read. High: its class, what destroys or was not read, what may do something
- * else than its words say. Low: it only reads. Else medium: that a program is in no list makes nothing high.
+ * Highest possible risk of a command, by the levels shown to people. High: by its class, destructive, not parsed, or with
+ * effects beyond its words. Low: read-only. Medium: any other; a program in no list is not high for that alone.
  */
 export function riskOfCommand(command: ParsedCommand): Risk {
   if (isReadonly(command)) return 'low';
@@ -29,9 +29,9 @@ function writesElsewhere(command: SubCommand): boolean {
 }
 
 /**
- * What a call may do at most: of commands, the highest risk of each; else what the tier of the tool says. A second run that
- * changes nothing more makes a privileged tool medium. Settings of a policy do not count: the same call has the same risk
- * for every agent, so that people can compare. Pure.
+ * Highest possible risk of a call: the highest risk of its commands, or the risk of the tool's tier. An idempotent effect makes
+ * a privileged tool medium. Policy settings do not count: the same call has the same risk for every agent, for comparison by
+ * people. Pure.
  */
 export function riskOfCall({ tier, effect }: Pick<ToolFacts, 'tier' | 'effect'>, { commands }: RiskArguments): Risk {
   if (commands.length > 0) return LEVELS[Math.max(...commands.map((command) => LEVELS.indexOf(riskOfCommand(command))))] ?? 'high';

@@ -3,9 +3,9 @@ import type { CallFacts } from './call-facts.js';
 import type { RiskArguments } from './risk-arguments/risk-arguments.js';
 
 /**
- * One result of a rule. `liftedBy` says what makes an `ask` unnecessary: trust in the tool alone, or also trust in these
- * arguments (their paths, their commands). `text`: trust in the arguments, and of commands in this very text. Without it only
- * trust in the tool does. `itself`: nothing but what the rule looks at.
+ * Result of a rule. `liftedBy`: trust that makes an `ask` unnecessary. `tool`, or absent: trust in the tool alone. `arguments`:
+ * also trust in these arguments (paths, commands). `text`: trust in the arguments, for commands in this exact text. `itself`:
+ * only the subject of the rule.
  */
 export interface RuleResult extends Omit<DecisionReason, 'satisfiedBy'> {
   readonly liftedBy?: 'tool' | 'arguments' | 'text' | 'itself';

@@ -3,8 +3,8 @@ import type { PathDenials } from '#contracts';
 type Writable = NonNullable<PathDenials['writable']>;
 
 /**
- * Whether `now` may deny a path that `before` does not. Undefined denies nothing. May answer true where roots only changed
- * their order or grew, never false where something is denied in addition.
+ * True if `now` may deny a path that `before` allows. Undefined denies nothing. May be true for roots that only grew or changed
+ * order, never false for an additional denial.
  */
 export function addsDenials(before: PathDenials | undefined, now: PathDenials | undefined): boolean {
   if (now === undefined) return false;
@@ -14,7 +14,7 @@ export function addsDenials(before: PathDenials | undefined, now: PathDenials | 
   return now.roots.length > 0 && JSON.stringify(now.roots) !== JSON.stringify(before?.roots);
 }
 
-/** Whether what was writable before still is. Where nothing was said before, the whole workspace was. */
+/** True if every path writable before is still writable. Without `before`, the whole workspace was writable. */
 function isAsWritable(now: Writable, before: Writable | undefined): boolean {
   const listed = (list: keyof Writable): boolean => before?.[list].every((it) => now[list].includes(it)) === true;
   return listed('globs') && listed('paths');

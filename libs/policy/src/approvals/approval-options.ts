@@ -11,7 +11,7 @@ const ALWAYS_THESE: ApprovalOption = {
 const NO: ApprovalOption = { id: 'reject_once', label: 'No', decision: 'deny', scope: 'once' };
 const NEVER: ApprovalOption = { id: 'reject_always_tool', label: 'Never', decision: 'deny', scope: 'session-tool' };
 
-/** The answers a person can give. What lasts needs a session to last in; trust in arguments needs something to trust. */
+/** Possible answers of a person. Lasting answers require a session; trust in arguments requires trust options. */
 export function approvalOptions(inSession: boolean, trustOptions: readonly TrustOption[]): ApprovalOption[] {
   if (!inSession) return [YES, NO];
   return [YES, ALWAYS, ...(trustOptions.length > 0 ? [ALWAYS_THESE] : []), NO, NEVER];

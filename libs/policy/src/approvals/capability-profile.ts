@@ -1,8 +1,8 @@
 import type { ToolSubject } from '#contracts';
 
 /**
- * What a tool may touch, as its subjects say: `none`, or of `file_read_only`, `file_read_write`, `web`, `command`, `operation`
- * and `agent` those that hold, joined by `+`. A call is judged under the profile of its tool and runs under no other.
+ * Capabilities of a tool by its subjects: `none`, or the applicable ones of `file_read_only`, `file_read_write`, `web`,
+ * `command`, `operation` and `agent`, joined by `+`. A call is evaluated and run under the profile of its tool.
  */
 export function capabilityProfileOf(subjects: readonly ToolSubject[]): string {
   if (subjects.length === 0) return 'none';

@@ -7,7 +7,7 @@ import { isUnattended, riskArgumentsOf, type PathArgument } from '../risk-argume
 import { closestRoot, denialsFor, evaluatePath } from '../risk-arguments/evaluate-path.js';
 import { isWithin, lexicalPath, normalizePath } from '../patterns/lexical-path.js';
 
-/** What a call may open besides its workspace, and what it may not; the denials are not stored yet. */
+/** Paths outside of the workspace that a call may open, and denied paths, before the denials are stored. */
 export interface FileAccessDecision extends Omit<FileAccess, 'denials'> {
   readonly denials?: PathDenials;
 }
@@ -52,8 +52,8 @@ function accessiblePaths(facts: CallFacts, decision: Decision): { roots: OpenedP
 }
 
 /**
- * What of a workspace that is not trusted the call may write: what the policy, the session or its arguments name, about which a
- * person was asked. Undefined where it may write all. Commands write what the sandbox lets them.
+ * Writable paths of an untrusted workspace: those named by the policy, the session or the approved arguments. Undefined if all
+ * are writable. Commands write within the limits of the sandbox.
  */
 function writableOf(facts: CallFacts): PathDenials['writable'] {
   const { tool, policy, grants, workspaceRoot } = facts;

@@ -1,8 +1,8 @@
 /**
- * Files that make a later command, or a program of the person, run something that no one asked for: a `git status` runs what
- * `.git/config` says. All of them are here, each with its reason. A line belongs here when what reads the file does not
- * otherwise run code of the workspace. Sources, tests, `package.json`, Makefiles and `conftest.py` do not: what runs them is
- * there to run the workspace, never counts as a command that only reads, and runs unasked only where a policy says so.
+ * Files that make a later command, or a program of the person, run code unrequested: `git status` runs programs from
+ * `.git/config`. Complete list, each with its reason. Criterion: the program that reads the file does not otherwise run code of
+ * the workspace. Excludes sources, tests, `package.json`, Makefiles and `conftest.py`: their programs exist to run the
+ * workspace, never count as read-only, and run without approval only if a policy allows it.
  */
 const IN_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
   ['.git *.git', 'git runs programs that its configuration names (core.fsmonitor, core.sshCommand, aliases, filters) and its hooks'],
@@ -88,7 +88,7 @@ const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
 
 interface Entry {
   readonly names: readonly string[];
-  /** Only the last names of a path. */
+  /** True if only the last names of a path count. */
   readonly isLast: boolean;
   readonly reason: string;
 }
@@ -101,8 +101,8 @@ const ENTRIES = [...entries(IN_FOLDERS, false), ...entries(AS_FILES, true)];
 export const AUTO_RUN_NAMES: readonly string[] = [...new Set(ENTRIES.flatMap(({ names }) => names))].filter((it) => !it.startsWith('*'));
 
 /**
- * Why a file is one of them; undefined when it is none. Takes any path without `.` and `..`, and globs of paths: one counts
- * when its plain names do. Upper and lower case are the same, since they are on some file systems; so are other spellings of a name.
+ * Reason why later commands run a file; undefined for other files. Accepts any path without `.` and `..`, and globs of paths,
+ * by their plain names. Ignores case and other spellings of a name, since some file systems do.
  */
 export function autoRunReason(path: string): string | undefined {
   const names = path
@@ -127,8 +127,8 @@ function isName(name: string, wanted: string): boolean {
 }
 
 /**
- * What file systems that do not keep names apart take a name for: no case, compatible characters, characters that are not
- * seen (HFS+), dots and spaces at the end, streams and short names (NTFS).
+ * Name as read by file systems that equate spellings: case, compatible characters, invisible characters (HFS+), dots and spaces
+ * at the end, streams and short names (NTFS).
  */
 function plainName(name: string): string {
   if (name.length > LONGEST_NAME) return name;

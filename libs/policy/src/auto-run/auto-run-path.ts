@@ -4,7 +4,7 @@ import { autoRunReason } from './auto-run-files.js';
 import { buildFileReason, isBuildFile } from './build-files.js';
 import { trustSource } from '../risk-arguments/evaluate-path.js';
 
-/** Why a settled absolute path is a file that later commands run, without the folders around the workspace. */
+/** Reason why later commands run the file at a settled absolute path, without the folders around the workspace. */
 export function autoRunReasonAt(at: string, facts: CallFacts): string | undefined {
   return autoRunReason(inWorkspace(at, facts)) ?? buildFileReason(at, facts);
 }

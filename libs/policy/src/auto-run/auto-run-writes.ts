@@ -29,8 +29,8 @@ const MOST_WORDS = 500;
 const UNKNOWN = /[$`]/;
 
 /**
- * Which files that later commands run a command line may write, as reasons. Programs that are not known to only read may write
- * what they name. A folder that is entered, and a variable that is set, may be part of a name.
+ * Reasons why a command line may write files that later commands run. Programs not known as read-only may write any file that
+ * they name. An entered folder, or a set variable, may be part of a name.
  */
 export function autoRunWrites(reading: ParsedCommand): readonly string[] {
   const isDangerous = findDangerousCommand(reading) !== undefined;
@@ -56,7 +56,7 @@ export function writtenWords({ commands }: ParsedCommand): readonly string[] {
   return [...targets, ...commands.flatMap(writtenOperands)].flatMap(({ value }) => [value, ...valuesIn(value)]).slice(0, MOST_WORDS);
 }
 
-/** Redirections aside: they are looked at by themselves. */
+/** True if the command itself may write. Ignores redirections, which are checked separately. */
 function mayWrite(command: SubCommand, isDangerous: boolean): boolean {
   const name = executableOf(command);
   if (name === '' || ENTERING.has(name ?? '') || reads({ ...command, redirects: [] })) return false;

@@ -4,8 +4,8 @@ import { plainBeginning } from '../patterns/possible-match.js';
 import { isUnattended } from '../risk-arguments/risk-arguments.js';
 
 /**
- * Files that say what a build program runs. They are part of the work, so writing one is asked for only where a policy or a
- * person lets a program run unasked that runs it. A line: names, the beginnings of such commands, the reason.
+ * Files that determine the commands of a build program. Writing one needs approval only if a policy or a person lets such a
+ * program run without approval. A line: names, the beginnings of such commands, the reason.
  */
 const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: string])[] = [
   ['makefile gnumakefile *.mk', 'make,gmake', 'make runs its recipes'],
@@ -40,7 +40,7 @@ const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: 
 
 const TABLE = BUILD_FILES.map(([names, programs, reason]) => ({ names: names.split(' '), programs: programs.split(','), reason }));
 
-/** Why a build file at a path is one that a command runs unasked; undefined where it is none. Pure. */
+/** Reason why a command runs the build file at a path without approval; undefined for other files. Pure. */
 export function buildFileReason(path: string, facts: Pick<CallFacts, 'posture' | 'policy' | 'grants'>): string | undefined {
   if (isUnattended(facts.posture)) return undefined;
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
@@ -49,7 +49,7 @@ export function buildFileReason(path: string, facts: Pick<CallFacts, 'posture' |
   return found === undefined || program === undefined ? undefined : `${found.reason}, and ${program} runs unasked here`;
 }
 
-/** Whether a path, or a glob of paths, names a build file. */
+/** True if a path, or a glob of paths, names a build file. */
 export function isBuildFile(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return TABLE.some(({ names }) => names.some((it) => isName(name, it)));

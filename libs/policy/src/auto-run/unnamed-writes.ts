@@ -63,7 +63,7 @@ const GIT_ACTIONS: Readonly<Record<string, Unnamed>> = {
   apply: { acts: (args) => !some(/^--(?:check|stat|numstat|summary)$/)(args) || args.includes('--apply'), reason: BY_CONTENT },
 };
 
-/** Why a command may write files that its words do not name; undefined where they do, or where it writes none. */
+/** Reason why a command may write files absent from its words; undefined if all are named, or none is written. */
 export function unnamedWrites(command: SubCommand): string | undefined {
   const name = executableOf(command) ?? '';
   const table = name === 'git' ? GIT_ACTIONS : PROGRAMS;
@@ -73,7 +73,7 @@ export function unnamedWrites(command: SubCommand): string | undefined {
   return found?.acts(args) === true ? `${key}: ${found.reason}, which later commands may run` : undefined;
 }
 
-/** Where a program stores what is at an address, unless it is given another name: under the end of it. A path stays one. */
+/** Default file name for a download from an address: its last part. A path stays unchanged. */
 export function storedName(address: string): string {
   const path = address.replace(/[?#].*$/s, '');
   const isAddress = path.includes('://') || /^[^/]+:[^/]/.test(path);

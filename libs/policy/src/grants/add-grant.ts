@@ -50,8 +50,8 @@ export interface GrantedTool {
 }
 
 /**
- * How grants name a tool: one of a source as `@source/name`, since its short name becomes that of another source's tool
- * when it goes.
+ * Name of a tool in grants: `@source/name` for a tool of a source, since a short name may pass to another source's tool after
+ * removal.
  */
 export function grantedName({ name, source }: GrantedTool): string {
   if (source === BUILTIN) return name;

@@ -12,20 +12,20 @@ import { matchingOperation, type OperationArgument } from '../risk-arguments/ope
 import { settingsOf } from './tool-settings.js';
 import { ANY_ARGUMENTS, isWritten } from './trust-options.js';
 
-/** Why no person needs to be asked for anything about this tool; undefined when nothing says so. */
+/** Reason why the tool needs no approval at all; undefined if there is none. */
 export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): string | undefined {
   const allowed = matchingPattern(policy.allowedTools, tool);
   if (allowed !== undefined) return `allowedTools: ${allowed}`;
   if (settingsOf(tool, policy).autoAllow === true) return `toolsSettings: ${tool.name} runs without approval`;
-  // Of a tool of a source only `@source/name` counts: its short name may have been that of another source's tool.
+  // Only `@source/name` counts for a tool of a source: its short name may have belonged to another source's tool.
   const trusted = grants.trustedTools.filter((name) => tool.source === BUILTIN || name.startsWith('@'));
   return matchingPattern(trusted, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
 }
 
 /**
- * Why no person needs to be asked for these arguments: every command and operation is allowed by a pattern or only reads,
- * every path and agent is trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
- * `counts`: which patterns of commands may be the reason.
+ * Reason why these arguments need no approval: every command and operation is allowed by a pattern or only reads, every path
+ * and agent is trusted by name. Undefined if any is not, or without arguments to trust. `counts`: filter of the patterns of
+ * commands.
  */
 export function argumentTrust(
   facts: CallFacts,
@@ -52,7 +52,7 @@ export function argumentTrust(
   return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ');
 }
 
-/** Why a command needs no approval: patterns of the configuration or the session, or that it only reads. */
+/** Reason why a command needs no approval: patterns of the configuration or the session, or the command only reads. */
 export function commandTrust(
   reading: ParsedCommand,
   facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
@@ -63,7 +63,7 @@ export function commandTrust(
   return patternTrust(reading, facts, counts);
 }
 
-/** The same by patterns that mean single commands alone: what a command does was read by who allowed it. */
+/** Same as `commandTrust`, by patterns for single commands only: their author has read the effect of the command. */
 export function exactCommandTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
   return findDangerousCommand(reading) === undefined ? patternTrust(reading, facts, isExact) : undefined;
 }
@@ -96,7 +96,7 @@ function patternTrust(
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 
-/** Why an operation needs no approval: the settings of the tool, or that it only reads. */
+/** Reason why an operation needs no approval: the settings of the tool, or the operation only reads. */
 export function operationTrust(operation: OperationArgument, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
   const { allowedServices = [], autoAllowReadonly = true } = settingsOf(tool, policy);
   const allowed = matchingOperation(allowedServices, operation);

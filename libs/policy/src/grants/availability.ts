@@ -4,16 +4,15 @@ import { forbiddingPattern, matchingPattern, speakersOf } from '../patterns/tool
 
 export interface Availability {
   readonly ok: boolean;
-  /** Why not, in words for the catalog and for the model. */
+  /** Reason for unavailability, for the catalog and the model. */
   readonly reason?: string;
 }
 
 const AVAILABLE: Availability = { ok: true };
 
 /**
- * Whether a tool exists for an agent: `exclude` beats `include` beats `tools`; tools of the web need `webTools`, and those of a
- * feature its name in `features`; what a person
- * denied for the session is gone too. The same answer is shown in the catalog and enforced at each call.
+ * Availability of a tool for an agent: `exclude` beats `include` beats `tools`; web tools need `webTools`, tools of a feature
+ * its name in `features`; tools denied for the session are unavailable. Shown in the catalog and enforced for each call.
  */
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
   const excluded = forbiddingPattern(policy.exclude, tool);

@@ -2,9 +2,9 @@ import { POLICY_PROFILES, type PolicyConfig, type PolicySettings, type TrustedPa
 import { mergedToolsSettings } from './tool-settings.js';
 
 /**
- * The whole policy that some settings make, each later one on top of the earlier (that of all agents, then the agent's). What neither
- * says comes from the last profile named. Lists that forbid add up over the settings, so that a later one can forbid more and
- * never less; everything else is replaced.
+ * Complete policy from several settings, each later one on top of the earlier (those of all agents, then the agent's). Missing
+ * fields come from the last named profile. Forbidding lists are combined, so that later settings only forbid more; all other
+ * fields are replaced.
  */
 export function resolvePolicy(...settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
   const given = settings.filter((it) => it !== undefined);

@@ -5,8 +5,8 @@ import { forbiddingPattern, matchesTool } from '../patterns/tool-pattern.js';
 const NONE: ToolSettings = {};
 
 /**
- * What the policy says about a tool; of several patterns that mean it each later one lies on top. What forbids also holds
- * for the tools that are forbidden with the one that is meant.
+ * Settings of a tool; of several matching patterns each later one lies on top. Forbidding settings also apply to tools that are
+ * forbidden together with the named one.
  */
 export function settingsOf(tool: Pick<ToolFacts, 'name' | 'aliases' | 'source' | 'pool'>, { toolsSettings }: PolicyConfig): ToolSettings {
   let found = NONE;
@@ -19,7 +19,7 @@ export function settingsOf(tool: Pick<ToolFacts, 'name' | 'aliases' | 'source' |
   return found;
 }
 
-/** What a posture takes the tool for. */
+/** Tier of the tool for postures. */
 export function tierOf(tool: ToolFacts, policy: PolicyConfig): ToolTier {
   return settingsOf(tool, policy).tier ?? tool.tier;
 }
@@ -44,7 +44,7 @@ function forbidding({ deniedServices, availableAgents, autoAllowReadonly, tier }
   };
 }
 
-/** What forbids adds up, everything else is replaced. */
+/** Combines forbidding lists, and replaces all other fields. */
 function layered(lower: ToolSettings, upper: ToolSettings): ToolSettings {
   const denied = [...new Set([...(lower.deniedServices ?? []), ...(upper.deniedServices ?? [])])];
   return { ...lower, ...upper, ...(denied.length === 0 ? {} : { deniedServices: denied }) };

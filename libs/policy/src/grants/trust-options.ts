@@ -13,13 +13,13 @@ import { lexicalPath } from '../patterns/lexical-path.js';
 const LEAST_DEPTH = 3;
 const LONGEST_TEXT = 1_000;
 
-/** How the pattern of a program with any arguments ends. Redirections are no arguments. */
+/** End of the pattern for a program with any arguments. Redirections are not arguments. */
 export const ANY_ARGUMENTS = '( .*)?$';
 
 /**
- * What a person may trust for the rest of the session besides this call: the command as it is, with other arguments, or its
- * program; the very paths, or their common folder. For a command with variables only its very text. Nothing for a dangerous
- * command, nor for a call that has URLs, operations or agents besides.
+ * Options to trust more than this call for the rest of the session: the exact command, the command with other arguments, or its
+ * program; the exact paths, or their common folder. Only the exact text for a command with variables. None for a dangerous
+ * command, nor for a call that also has URLs, operations or agents.
  */
 export function trustOptions(facts: CallFacts): TrustOption[] {
   return trustOptionsFor(facts, riskArgumentsOf(facts));
@@ -47,7 +47,7 @@ function forCommand(reading: ParsedCommand): TrustOption[] {
   return options;
 }
 
-/** Whether it was written as a command, and does something. */
+/** True if the command is part of the source text, and has an effect. */
 export function isWritten(command: SubCommand): boolean {
   return !command.inner && (command.words.length > 0 || besidesWords(command) !== '');
 }
@@ -67,14 +67,14 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
   };
 }
 
-/** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
+/** Pattern of the whole command, including redirections. Both spellings must match it in later checks. */
 function full(command: SubCommand): Pattern {
   const besides = besidesWords(command);
   const spellings = [...new Set([besides + plainText(command), besides + command.text])].map(quoteExpression);
   return { display: (besides + command.text).trim(), pattern: `^(?:${spellings.join('|')})$` };
 }
 
-/** With its quotes: `$A` and `"$A"` are different words. */
+/** Pattern of the text with its quotes: `$A` and `"$A"` are different words. */
 function text(command: SubCommand): Pattern {
   const written = besidesWords(command) + command.text;
   return { display: written.trim(), pattern: `^(?:${quoteExpression(written)})$` };

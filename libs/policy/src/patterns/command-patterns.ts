@@ -1,17 +1,17 @@
 import { compileExpressions, PATTERN_LIMITS, type PatternFault } from '#patterns';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 
-/** Who wrote a list of expressions: what users write may cost less. */
+/** Author of a list of expressions; those of users have lower limits of cost. */
 export type PatternAuthor = 'operator' | 'user';
 
-/** How the reason begins for a command that is not matched, because its list meets more text than it may. */
+/** Start of the reason for a command that is too long for the limits of its list. */
 export const TOO_LONG = 'Command is too long for the patterns of';
 
 export interface CommandPatterns {
   readonly faults: readonly PatternFault[];
   /** The list meets more text than it may: nothing is matched. */
   readonly overBudget: boolean;
-  /** Those that match the whole text. */
+  /** Patterns that match the whole text. */
   readonly matching: (text: string) => readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function commandPatterns(patterns: readonly string[], author: PatternAuth
   return { faults, overBudget: tooMuch, matching: tooMuch ? () => [] : matching };
 }
 
-/** How a sub-command may be written: as it is, without quotes, and with the program's base name. */
+/** Spellings of a sub-command: unchanged, without quotes, and with the program's base name. */
 export function spellings(command: SubCommand): readonly string[] {
   const plain = plainText(command);
   const [first = ''] = plain.split(' ', 1);

@@ -36,7 +36,7 @@ export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
   return { ok: true, absolute: normalizePath(relative ? `${workspaceRoot}/${given}` : given), given, parents, relative };
 }
 
-/** Whether `path` is `folder` or below it; both settled. */
+/** True if `path` is `folder` or below it; both settled. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

@@ -4,7 +4,7 @@ import { isWithin, normalizePath } from './lexical-path.js';
 
 /** A glob of paths, with `.` and `..` in it worked out. */
 interface PathPattern {
-  /** How many folders above the workspace it begins; undefined when it begins at `/` or `~`. */
+  /** Number of folders above the workspace at which the pattern begins; undefined if it begins at `/` or `~`. */
   readonly up: number | undefined;
   /** Undefined for the folder that it begins at. */
   readonly glob: Glob | PatternError | undefined;
@@ -23,8 +23,8 @@ export function sizeOfPathPatterns(patterns: readonly string[]): number {
 }
 
 /**
- * Whether a glob of a grant or a policy means the path: what it matches and everything below. Relative ones begin at the
- * workspace. `refused` is the answer for one that no glob can be made of; lists that forbid say true. Paths are settled.
+ * True if a glob of a grant or a policy covers the path: its matches and everything below. Relative globs begin at the
+ * workspace. `refused`: result for an invalid glob, true in forbidding lists. Paths are settled.
  */
 export function coversPath(pattern: string, at: string, workspaceRoot: string, refused: boolean): boolean {
   const { up, glob } = pathPattern(pattern);

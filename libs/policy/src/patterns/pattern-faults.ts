@@ -121,7 +121,10 @@ function toolGlobsAt(at: Path, patterns: readonly string[] | null = []): FaultAt
   return located(at, [...globFaults(patterns ?? []), ...negations(patterns ?? [])]);
 }
 
-/** Patterns of tools in a list that allows: what forbids means all tools of a name, what allows has to mean one. */
+/**
+ * Faults of tool patterns in an allowing list: a forbidden name covers all tools of that name, an allowed one must identify a
+ * single tool.
+ */
 function toolsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
   return [...toolGlobsAt(at, patterns), ...located(at, disputes(patterns ?? []))];
 }

@@ -15,9 +15,9 @@ const SHELL_NAMES = ['shell', 'bash', 'shell_exec', 'execute_bash', 'execute_cmd
 type NamedTool = Pick<ToolFacts, 'name' | 'aliases' | 'source'>;
 
 /**
- * Whether a tool pattern means a tool: a name or alias, a glob of names, `*`, `@builtin`, `@builtin/x`, `@mcp` (every
- * source but the built-in one), `@source`, `@source/x`, with globs after the slash. `#x` is kept for agents and means none.
- * A name of a known agent means the built-in tool that all agents mean by it; globs do not match names of agents.
+ * True if a tool pattern matches a tool: a name or alias, a glob of names, `*`, `@builtin`, `@builtin/x`, `@mcp` (every source
+ * but the built-in one), `@source`, `@source/x`, with globs after the slash. `#x` is reserved for agents and matches nothing. A
+ * tool name of a known agent matches the built-in tool meant by all agents; globs do not match names of agents.
  */
 export function matchesTool(pattern: string, tool: NamedTool): boolean {
   return matches(pattern, tool) || isAgentName(pattern, tool);
@@ -41,7 +41,7 @@ function matches(pattern: string, tool: NamedTool): boolean {
     return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((it) => globMatches(pattern, it)));
   const { source, name = '' } = written;
   if (source !== tool.source && !(source === 'mcp' && tool.source !== BUILTIN)) return false;
-  // Without the source in front, which a name has when other sources have the same.
+  // Also matches without the source prefix, which a name has if other sources have the same name.
   const own = [...names, ...names.flatMap((it) => (it.startsWith(`${tool.source}__`) ? it.slice(tool.source.length + 2) : []))];
   if (own.includes(name)) return true;
   return !BY_NAME_ONLY.has(tool.name) && (name === '' || own.some((it) => globMatches(name, it)));
@@ -53,10 +53,10 @@ export function matchingPattern(patterns: readonly string[], tool: NamedTool): s
 }
 
 /**
- * The first of the patterns that means the tool, of patterns that forbid or check. They also mean a tool that is called
- * `source__name` only because another source has a tool of the same name: no source frees a tool of another one. `shell` means
- * every built-in tool that runs commands, by each of its names and globs of them; `@builtin/shell` means that tool alone.
- * A name of a known agent means every built-in tool that one of them means by it, in upper or lower case.
+ * First forbidding or checking pattern that matches the tool. Also matches a tool named `source__name` only because another
+ * source has a tool of the same name: no source frees a tool of another one. `shell` matches every built-in tool that runs
+ * commands, by each of its names and globs of them; `@builtin/shell` matches that tool alone. A tool name of a known agent
+ * matches every built-in tool that any agent means by it, in upper or lower case.
  */
 export function forbiddingPattern(patterns: readonly string[], tool: NamedTool & Partial<Pick<ToolFacts, 'pool'>>): string | undefined {
   if (patterns.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How people and policies write a tool, or a pattern of tools: `read`, `rea*` (`plain`); `@git`, `@git/status`, `@git/st*`
- * (`source`, where no `name` means all its tools); `#reviewer` (`agent`).
+ * Forms of a tool name or a pattern in policies: `read`, `rea*` (`plain`); `@git`, `@git/status`, `@git/st*` (`source`; without
+ * `name` all tools of the source); `#reviewer` (`agent`).
  */
 export type WrittenName =
   | { readonly kind: 'plain'; readonly name: string }

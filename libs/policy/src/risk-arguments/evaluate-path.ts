@@ -66,7 +66,7 @@ export function denialsFor({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'p
   };
 }
 
-/** What denials are judged with besides the path. */
+/** Facts for denials besides the path. */
 export interface DenialFacts {
   readonly denials: PathDenials;
   /** The name that the reason shows. */
@@ -75,17 +75,17 @@ export interface DenialFacts {
 }
 
 /**
- * Why a settled absolute path is denied, with `{path}` where the reason names it; undefined when nothing denies it. The gateway
- * asks about the text of arguments, the worker about the file that it has opened.
+ * Reason why a settled absolute path is denied, with `{path}` as placeholder; undefined if allowed. The gateway checks the text
+ * of arguments, the worker the opened file.
  */
 export function denialReason(at: string, access: PathArgument['access'], facts: DenialFacts): string | undefined {
   return forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
 }
 
 /**
- * Why a settled absolute path of the workspace is not written: the workspace is not trusted, and neither the policy, the
- * session nor a person who was asked about the call's arguments named it. Undefined where it may be. For the worker, about the
- * file that it has opened: a tool may write more files than its arguments name.
+ * Reason why a settled absolute path of the workspace may not be written: the workspace is untrusted, and the path is not named
+ * by the policy, the session, or an approval of the call's arguments. Undefined if allowed. Used by the worker for opened
+ * files, since a tool may write more files than its arguments name.
  */
 export function unaskedReason(at: string, { denials, tool, workspaceRoot }: DenialFacts): string | undefined {
   const { writable } = denials;
@@ -151,7 +151,7 @@ export function closestRoot<T extends { readonly path: string }>(around: readonl
   return around.reduce<T | undefined>((best, it) => (best === undefined || it.path.length > best.path.length ? it : best), undefined);
 }
 
-/** Trust to write is trust to read. `counts`: which trusted paths and globs may be the source. */
+/** Source of trust in a path. Trust to write implies trust to read. `counts`: filter of trusted paths and globs. */
 export function trustSource(
   at: string,
   access: PathArgument['access'],

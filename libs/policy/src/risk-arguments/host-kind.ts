@@ -12,8 +12,8 @@ const METADATA_NAMES = new Set(['metadata', 'metadata.google.internal', 'metadat
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 /**
- * Why a host of a URL is not public, as far as its text tells: special addresses (RFC 6890), names of this machine and of
- * metadata services. Undefined for public addresses and for all other names, whose addresses are checked when connecting.
+ * Reason why a host of a URL is not public, by its text: special addresses (RFC 6890), names of this machine and of metadata
+ * services. Undefined for public addresses and for all other names, whose addresses are checked when connecting.
  */
 export function privateHostReason(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -2,7 +2,7 @@ import type { ToolSubject } from '#contracts';
 import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 
-/** One thing that a call wants done: `service:operation`, or the operation alone where the tool has no services. */
+/** Operation that a call requests: `service:operation`, or the operation alone for tools without services. */
 export interface OperationArgument {
   readonly text: string;
   readonly service: string | undefined;

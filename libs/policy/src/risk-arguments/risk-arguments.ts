@@ -19,7 +19,7 @@ export interface RiskArguments {
   readonly agents: readonly string[];
 }
 
-/** Of tools without subjects. */
+/** Risk arguments of tools without subjects. */
 export const NO_RISK_ARGUMENTS: RiskArguments = { commands: [], paths: [], urls: [], operations: [], agents: [] };
 
 export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>): RiskArguments {
@@ -80,12 +80,12 @@ function fieldOf(value: unknown, field: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
 }
 
-/** Whether no person watches this session. Then no rule asks, and what must not run has to be denied. */
+/** True if no person watches this session. No rule then asks for approval; dangerous calls must be denied. */
 export function isUnattended({ autonomy, permissionMode }: Posture): boolean {
   return permissionMode === 'allow' || (autonomy === 'full' && permissionMode === 'danger-full-access');
 }
 
-/** Whether the rules that ask apply to the commands of this call. */
+/** True if the rules that ask for approval apply to the commands of this call. */
 export function commandRulesApply({ policy, posture }: Pick<CallFacts, 'policy' | 'posture'>): boolean {
   return policy.commands.enforce === 'always' || !isUnattended(posture);
 }

@@ -6,8 +6,8 @@ import { isUnattended } from '../risk-arguments/risk-arguments.js';
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
- * Second axis: agents that the call would start. One that `availableAgents` of the tool's settings does not mean is refused;
- * `trustedAgents` run, and a person is asked about the others.
+ * Second axis: agents that the call would start. Denies agents outside of `availableAgents` of the tool's settings; allows
+ * `trustedAgents`; asks for approval of all others.
  */
 export const agentRule: Rule = (facts, { agents }) => [...new Set(agents)].map((name) => answer(name, facts));
 

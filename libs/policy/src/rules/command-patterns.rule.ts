@@ -7,8 +7,8 @@ import { commandRulesApply } from '../risk-arguments/risk-arguments.js';
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
- * Second axis, the engine `rules`: every sub-command must be allowed by a pattern, or be known to only read where the policy
- * lets those run. What may do something else than its words say is asked for, and no pattern makes up for that.
+ * Second axis, the engine `rules`: every sub-command must match an allowing pattern, or be read-only if the policy allows such
+ * commands. Commands with effects beyond their words need approval despite any pattern.
  */
 export const commandPatternsRule: Rule = (facts, { commands }) =>
   facts.policy.commands.engines.includes('rules') ? commands.map((command) => answer(command, facts)) : [];

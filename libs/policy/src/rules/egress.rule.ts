@@ -23,7 +23,7 @@ function deny(reason: string): RuleResult {
   return { axis: 'risk', rule: 'egress', effect: 'deny', reason };
 }
 
-/** Why a call under these rules may not request the URL, by its text; undefined when it may, or for text that is no URL. */
+/** Reason why a call under these rules may not request the URL, by its text; undefined if allowed, or for an invalid URL. */
 export function egressFault(text: string, rules: EgressRules): string | undefined {
   if (!URL.canParse(text)) return undefined; // The tool says what is wrong with it.
   const url = new URL(text);
@@ -66,7 +66,7 @@ function isUnder(host: string, domain: string): boolean {
   return base === '*' || host === base || host.endsWith(`.${base}`);
 }
 
-/** Whether a host that need not be public is among those that the rules name. */
+/** True if the rules list this host, which need not be public. */
 export function namesHost(hosts: readonly string[], host: string, port: string): boolean {
   return hosts.some((it) => it.toLowerCase() === host || it.toLowerCase() === `${host}:${port}`);
 }

@@ -6,8 +6,8 @@ import { deniedOperation, type OperationArgument } from '../risk-arguments/opera
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
- * Second axis: operations of services among the arguments. What `deniedServices` of the tool's settings means never runs; what
- * `allowedServices` means runs, and so does what the tool says only reads; a person is asked about the rest.
+ * Second axis: operations of services among the arguments. Denies matches of `deniedServices` of the tool's settings; allows
+ * matches of `allowedServices` and operations that only read by the tool's description; asks for approval of all others.
  */
 export const operationRule: Rule = (facts, { operations }) => operations.map((operation) => answer(operation, facts));
 

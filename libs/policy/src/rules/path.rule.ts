@@ -8,9 +8,9 @@ import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
 import type { RuleResult, Rule } from '../rule.js';
 
 /**
- * Second axis: the paths among the arguments, and the words of commands that are or may be paths. One denied path denies the
- * call; undecided ones are asked for together. A pattern that covers a command does not cover the files outside that it names.
- * In unattended sessions nothing is asked; the worker still opens nothing outside of the workspace and its roots.
+ * Second axis: the paths among the arguments, and the words of commands that may be paths. One denied path denies the call;
+ * undecided ones share one approval. A pattern that covers a command does not cover outside files in it. Unattended sessions
+ * have no approvals; the worker still opens nothing outside of the workspace and its roots.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
   ...combined('path', 'arguments', overBudget(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
@@ -43,7 +43,7 @@ function decisionsOf(words: readonly PathWord[], place: Place): PathDecision[] {
   return overBudget(words, facts) ?? words.flatMap((word) => decisionsOfWord(word, place));
 }
 
-/** Globs are matched in time linear in their length and in that of the paths. This bounds the product. */
+/** Bound of the product of glob lengths and path lengths, in which the matching time is linear. */
 function overBudget(paths: readonly { readonly path: string }[], facts: CallFacts): PathDecision[] | undefined {
   const { grants, policy, workspaceRoot } = facts;
   const { allowedPaths, deniedPaths } = grants;
@@ -57,7 +57,7 @@ function overBudget(paths: readonly { readonly path: string }[], facts: CallFact
   ];
 }
 
-/** Whether any rule could deny a path that is no trick: most policies have none. */
+/** True if any rule could deny an ordinary path; false for most policies. */
 function deniesPaths({ policy: { paths }, grants: { deniedPaths, literalPaths } }: CallFacts): boolean {
   const literal = (literalPaths?.denied.read.length ?? 0) + (literalPaths?.denied.write.length ?? 0);
   const listed = paths.forbidden.length + deniedPaths.read.length + deniedPaths.write.length + literal > 0;

@@ -56,8 +56,8 @@ function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands
 }
 
 /**
- * Whether commands of low risk need no approval in a supervised session: an engine looks at their form and their class is known.
- * A call whose command is missing has nothing that could be judged.
+ * True if low-risk commands need no approval in a supervised session: an engine checks their form and their class is known.
+ * False for a call without commands, since there is nothing to check.
  */
 function areJudgedByCommandRules(commands: RiskArguments['commands'], { commands: { classify, engines } }: CallFacts['policy']): boolean {
   return classify && engines.length > 0 && commands.length > 0;

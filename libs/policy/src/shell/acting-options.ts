@@ -99,7 +99,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   split: { long: 'filter' },
   sqlite3: {
     endless: true,
-    // Its commands may be abbreviated, so those that only show are listed; `./` and `../` begin a path.
+    // Read-only dot commands are listed, since sqlite3 accepts abbreviated ones; `./` and `../` begin a path.
     word: /^--?(?:init|A)|(?:^|\n)\s*\.(?!\.?\/)(?!(?:tables|schema|headers?|mode|width|databases|indexes|dump|help|show|timer|quit|exit)(?:\s|$))|load_extension|writefile|edit\s*\(/i,
   },
   strace: { long: 'output', short: 'o', valued: 'eaEIPpsSuUXb' },
@@ -141,8 +141,8 @@ const READING_CONFIG = /^(?:--get(?:-\w+)*|--list|-l|get|list)$/;
 const HARMLESS_CONFIG = /^(?:user|color|column|advice|i18n|init\.defaultbranch)(?:\.|$)/i;
 
 /**
- * The argument by which a program that reads writes files or runs others; undefined when there is none. Where only running
- * tells what a word is, it may be such an option.
+ * Argument by which a reading program writes files or runs others; undefined if there is none. A word unknown before the run
+ * counts as such an option.
  */
 export function actingArgument(name: string, command: SubCommand): string | undefined {
   const options = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
@@ -155,7 +155,7 @@ export function actingArgument(name: string, command: SubCommand): string | unde
   return found?.value ?? (name === 'git' ? runningAction(command) : undefined);
 }
 
-/** Whether an expansion among the arguments of a program counts as an option that acts. */
+/** True if an expansion among the arguments of a program counts as an option with effects. */
 export function hasActingOptions(name: string): boolean {
   return Object.hasOwn(OPTIONS, name);
 }

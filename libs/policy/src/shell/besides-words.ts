@@ -6,8 +6,8 @@ const SHELL_VARIABLE = /^[a-z][a-z0-9]*$/;
 const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);
 
 /**
- * What a command does that its words do not say, as text: variables that it sets, and what a group around it writes. Empty
- * for most commands. Redirections of the command itself are in its `text`.
+ * Effects of a command outside of its words, as text: variables that it sets, and redirections of a group around it. Empty for
+ * most commands. Redirections of the command itself are in its `text`.
  */
 export function besidesWords({ words, assignments, redirects }: SubCommand): string {
   const declares = DECLARING.has(words[0]?.value ?? '');
@@ -19,7 +19,7 @@ export function besidesWords({ words, assignments, redirects }: SubCommand): str
   ].join('');
 }
 
-/** Whether output of the command goes to a file. Standard streams and the null device are none. */
+/** True if output of the command is redirected to a file. Excludes standard streams and the null device. */
 export function writesFiles({ redirects }: SubCommand): boolean {
   return redirects.some(writesFile);
 }

@@ -2,7 +2,7 @@ import { parseCommand } from './parse-command.js';
 import type { ParsedCommand, ShellWord } from './sub-command.js';
 
 const SHELLS = new Set(['bash', 'sh', 'shell']);
-/** What may stand between two quotes of a kind. */
+/** Content between two quotes, by the kind of quote. */
 const LITERALS: Readonly<Record<string, RegExp>> = { '"': /(?:[^"\\\n]|\\.)*/y, "'": /(?:[^'\\\n]|\\.)*/y, '`': /(?:[^`\\]|\\.)*/y };
 const LONGEST_CODE = 100_000;
 
@@ -12,8 +12,8 @@ export function readCommand(source: string, language: string | undefined): Parse
 }
 
 /**
- * Code as a command of which only running tells what it does: rules treat it as one that cannot be read. Its string
- * literals count as words, so that denied paths and hosts that it names are found; names that it puts together are not.
+ * Reading of code as a command with unknown effects: rules treat it as unreadable. Its string literals count as words, so that
+ * denied paths and hosts in it are found; names built at run time are not.
  */
 function codeReading(source: string, language: string): ParsedCommand {
   const literals = source.length > LONGEST_CODE ? [] : literalsOf(source).map(word);

@@ -25,9 +25,9 @@ const PAGERS = /^(?:PAGER|GIT_PAGER|MANPAGER|EDITOR|GIT_EDITOR|VISUAL|BROWSER)$/
 const HARMLESS_PAGERS = new Set(['', 'true', 'cat']);
 
 /**
- * Why a command may do something else than its words say, which makes patterns of commands worthless: substitutions, options
- * that run other programs, variables that do, a script that comes through a pipe, an executable that only running tells.
- * Undefined when none of this is there. A command that cannot be read is dangerous.
+ * Reason why a command may have effects beyond its words, which makes patterns of commands worthless: substitutions, options or
+ * variables that run other programs, a script from a pipe, an executable unknown before the run. Undefined if there is none. An
+ * unreadable command is dangerous.
  */
 export function findDangerousCommand({ fault, features, commands }: ParsedCommand): string | undefined {
   if (fault !== undefined) return fault;
@@ -44,9 +44,8 @@ export function findDangerousCommand({ fault, features, commands }: ParsedComman
 }
 
 /**
- * Whether a dangerous command does what its text says all the same, so that a person who reads it knows: it is dangerous only
- * for variables that it sets for programs (not those that programs are known to run), or for variables among its arguments,
- * which it does not set itself.
+ * True if the effects of a dangerous command are visible in its text: it is dangerous only for variables set for programs
+ * (except those that programs are known to run), or for variables among its arguments that it does not set itself.
  */
 export function meansItsText(reading: ParsedCommand): boolean {
   const { commands } = reading;
@@ -57,7 +56,7 @@ export function meansItsText(reading: ParsedCommand): boolean {
 
 /** An argument without an option is a program or an action. */
 const TAKING_PROGRAMS = new Set('awk gawk mawk nawk find psql sqlite3'.split(' '));
-/** Of the environment: by custom under names that `besidesWords` counts when a command line sets them. */
+/** Environment variables: named by convention like those that `besidesWords` counts when a command line sets them. */
 const VARIABLE = /\$(?:[A-Z][A-Z\d_]*\b|\{[A-Z][A-Z\d_]*\})/g;
 
 /** The command as if the variables that its text names were plain words. */
@@ -121,7 +120,7 @@ function exportsVariables(name: string, args: readonly ShellWord[]): boolean {
   return options.some(isOption) || args.some(({ value }) => value === 'allexport');
 }
 
-/** For the programs that it runs, a command may set harmless variables and NODE_ENV; for the shell, all but those listed. */
+/** Dangerous variable that a command sets. Programs may get harmless variables and NODE_ENV; the shell all but the listed ones. */
 function dangerousVariable({ words, assignments }: SubCommand): string | undefined {
   const isDangerous = (name: string) =>
     words.length === 0 ? DANGEROUS_VARIABLES.test(name) : !HARMLESS_VARIABLES.test(name) && name !== 'NODE_ENV';

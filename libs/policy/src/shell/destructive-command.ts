@@ -1,6 +1,6 @@
 import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 
-/** What in a command destroys a machine, in the words of the well-known list; undefined when nothing does. */
+/** Destructive part of a command, as written in the usual deny list; undefined if there is none. */
 export function findDestructiveCommand(reading: ParsedCommand): string | undefined {
   if (reading.forkBomb) return ':(){ :|:& };:';
   for (const command of reading.commands) {
@@ -16,7 +16,7 @@ function destructiveCommandOf(command: SubCommand): string | undefined {
   if (name === 'rm') return removesEverything(args);
   if (name !== undefined && /^mkfs(?:\.|$)/.test(name)) return 'mkfs';
   if (name === 'dd' && args.some((arg) => arg.startsWith('if='))) return 'dd if=';
-  // As the first word -1 is a signal; after it, every process that the user may end.
+  // Signal -1 is the first word; any later -1 means every process that the user may end.
   if (name === 'kill' && args.indexOf('-1', 1) !== -1) return 'kill -9 -1';
   return undefined;
 }

@@ -9,7 +9,7 @@ const MOST_NAMED = 5;
 const MOST_CHARS = 80;
 
 interface HarmfulOption {
-  /** Programs that have it. Absent: what it is called says what it does, whatever the program. */
+  /** Programs with this option. Absent: any program, since the name of the option states its effect. */
   readonly of?: RegExp;
   /** The action of the program that the option belongs to. */
   readonly action?: string;

@@ -3,7 +3,7 @@ import { isWrapper, readWrapper } from './wrappers.js';
 
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'rbash', 'fish']);
 const SU_SCRIPT = /^(?:-[^-cgGsuw]*c|--(?:c[a-z]*|se[a-z-]*)(?:=|$))/;
-/** They give the value of `-c` to a shell. Per program: how the option begins, alone or behind letters that have no value. */
+/** Options with the script for a shell, like `-c`. Per program: start of the option, alone or behind letters without a value. */
 const SCRIPT_OPTION: Readonly<Record<string, RegExp>> = {
   su: SU_SCRIPT,
   runuser: SU_SCRIPT,
@@ -14,19 +14,22 @@ export function isShell(name: string | undefined): boolean {
   return name !== undefined && SHELLS.has(name);
 }
 
-/** What a command runs by its arguments or its input: commands word for word, and texts that a shell reads again. One level: what those run in turn is asked again. */
+/**
+ * Commands that a command runs by its arguments or its input: word lists, and scripts for a shell. One level; callers repeat
+ * this for inner ones.
+ */
 export function innerCommands(command: SubCommand): { readonly commands: readonly SubCommand[]; readonly scripts: Iterable<string> } {
   const wrapped = wrappedBy(command);
   return { commands: [...(wrapped === undefined ? [] : [wrapped]), ...executedByFind(command)], scripts: scriptsOf(command) };
 }
 
-/** Whether a program runs the rest of its words as a command. runuser does so only with the option for a user. */
+/** True if a program runs the rest of its words as a command; runuser does so only with the option for a user. */
 function runsWords(command: SubCommand): boolean {
   const name = executableOf(command);
   return isWrapper(name) && (name !== 'runuser' || command.words.some(({ value }) => /^-(?:[a-zA-Z]*u|-u)/.test(value)));
 }
 
-/** Whether a program hands a text of its arguments to a shell. */
+/** True if a program passes a text of its arguments to a shell. */
 export function takesScript(name: string): boolean {
   return isShell(name) || name === 'eval' || name === 'sg' || Object.hasOwn(SCRIPT_OPTION, name);
 }
@@ -39,7 +42,7 @@ function wrappedBy(command: SubCommand): SubCommand | undefined {
   return wrapped !== undefined && (command.more || name === 'xargs' || name === 'parallel') ? { ...wrapped, more: true } : wrapped;
 }
 
-/** Whether the words of a wrapper leave open which command it runs. */
+/** True if the words of a wrapper do not determine the command that it runs. */
 export function hidesCommand(command: SubCommand): boolean {
   return runsWords(command) && !readWrapper(command).certain;
 }
@@ -69,8 +72,9 @@ function valueOfOption(option: RegExp, word: string, next: string | undefined): 
 }
 
 /**
- * `env -S "…" …` splits a text into further words of its own: options, variables, a command. Its escapes stand for spaces.
- * Which `-S` is the value of another option is not known, so each is read; one at a time, since each has all words that follow.
+ * Scripts of `env -S "…" …`, which splits a text into further words: options, variables, a command. Escapes become spaces.
+ * Reads each possible `-S`, since one may be the value of another option; one at a time, since each includes all following
+ * words.
  */
 function* splitStrings(args: readonly string[]): Generator<string> {
   for (const [index, value] of args.entries()) {

@@ -1,15 +1,15 @@
 import { isOption, wordsOfOption, type OptionWords } from './option-words.js';
 import type { SubCommand } from './sub-command.js';
 
-/** What is known of a program to only read: everything else may write or run something. */
+/** Options with which a program only reads; any other may write or run something. */
 interface ListedOptions extends OptionWords {
-  /** How many words may stand besides options and their values: programs that read may write to one more. */
+  /** Most operands besides options and their values: some reading programs write to an additional one. */
   readonly operands: number;
-  /** What stands behind these is not for the program. */
+  /** True if words after the operands are not arguments of the program. */
   readonly endsThere?: true;
   /** Letters that take the next word when they stand alone. */
   readonly alone?: string;
-  /** What options with this value, and operands, may be. */
+  /** Allowed values of options, and allowed operands. */
   readonly values?: Readonly<Record<string, RegExp>>;
   readonly operand?: RegExp;
 }
@@ -19,8 +19,9 @@ const SSH_SETTING =
   /^(?:(?:AddressFamily|BatchMode|CheckHostIP|Ciphers|ClearAllForwardings|Compression|ConnectionAttempts|ConnectTimeout|ExitOnForwardFailure|HostKeyAlgorithms|IdentitiesOnly|KbdInteractiveAuthentication|KexAlgorithms|LogLevel|MACs|NumberOfPasswordPrompts|PasswordAuthentication|Port|PreferredAuthentications|PubkeyAuthentication|RequestTTY|ServerAliveCountMax|ServerAliveInterval|TCPKeepAlive|User|VisualHostKey)[=\s]|(?:ControlMaster|ForwardAgent|ForwardX11|PermitLocalCommand|UpdateHostKeys)[=\s]\s*no$|StrictHostKeyChecking[=\s]\s*(?:yes|ask)$)/i;
 
 /**
- * One statement that reads, in printable ASCII. Without what calls a function, may hide a word (a comment), writes, locks or
- * runs what it explains: `into` also ends a number. The client's own commands begin with a backslash, or a line.
+ * Single reading SQL statement, in printable ASCII. Excludes function calls, comments (which may hide a word), writes, locks,
+ * and statements that run what they explain. `into` may directly follow a number. Client commands begin with a backslash, or a
+ * line.
  */
 const READING_SQL =
   /^\s*(?:select|show|describe|desc|explain)\b(?!.*(?:into|for\s+(?:update|share)|lock\s+in|\banaly[sz]e\b|\/\*))[\t -')-:<-[\]-~]*(?:;\s*)?$/is;
@@ -41,7 +42,7 @@ const LISTED: Readonly<Record<string, ListedOptions>> = {
   mariadb: MYSQL,
   mysql: MYSQL,
   ssh: {
-    // Not what lends keys or opens ports: A D J K L R W X Y.
+    // Excludes options that forward keys or open ports: A D J K L R W X Y.
     flags: '46aCfGgkNnqsTtVvxy',
     valued: 'BbceilmopQ',
     operands: 1,
@@ -94,7 +95,7 @@ function isAlone(option: string, { alone = '' }: ListedOptions): boolean {
   return option.length === 2 && alone.includes(option.charAt(1));
 }
 
-/** Of a cluster of letters the value of the first one that has any. */
+/** Checks the value in a cluster of letters, of the first letter with a value. */
 function isValueListed(option: string, next: string | undefined, { values = {}, valued = '' }: ListedOptions): boolean {
   if (option.startsWith('--')) return true;
   const at = option.split('').findIndex((letter) => valued.includes(letter));

@@ -1,4 +1,4 @@
-/** The options of a program. Those that are not listed may have a value, so what follows them is not known. */
+/** Options of a program. An unlisted option may have a value, so the role of the following word is unknown. */
 export interface OptionWords {
   /** Letters whose value is the rest of their word, or the next word. */
   readonly valued?: string;
@@ -16,7 +16,7 @@ export function isOption(word: string): boolean {
   return word.startsWith('-');
 }
 
-/** How many words an option is with its value; undefined when it is not known. */
+/** Number of words of an option including its value; undefined if unknown. */
 export function wordsOfOption(
   word: string,
   { valued = '', flags = '', attached = '', longValued = '', long = '' }: OptionWords,

@@ -3,7 +3,7 @@ import { innerCommands } from './inner-commands.js';
 import type { ParsedCommand, ShellFeature, ShellInput, ShellRedirect, ShellWord, SubCommand } from './sub-command.js';
 
 const LONGEST_COMMAND = 100_000;
-/** Looking for the end of each substitution costs as much as the text is long; this bounds the product. */
+/** Bound of the product of substitutions and text length, since the search for the end of each one reads the whole text. */
 const MOST_SEARCHED = 10_000_000;
 const DEEPEST_SCRIPT = 8;
 /**
@@ -16,9 +16,9 @@ const MOST_COMMANDS = 2_000;
 const MOST_WORDS = 10_000;
 
 /**
- * Reads a command line with a parser of the whole bash grammar, without running anything. Never throws: what cannot be
- * read is a `fault`. Sub-commands are found wherever they stand: in lists, pipes, groups, functions, substitutions,
- * here-documents, and in the arguments of commands that run others (`sudo`, `xargs`, `find -exec`, `bash -c`, `eval`).
+ * Reads a command line with a parser of the whole bash grammar, without running anything. Never throws: unreadable parts set
+ * `fault`. Finds sub-commands at any place: in lists, pipes, groups, functions, substitutions, here-documents, and in the
+ * arguments of commands that run others (`sudo`, `xargs`, `find -exec`, `bash -c`, `eval`).
  */
 export function parseCommand(source: string): ParsedCommand {
   const found = new ParsedParts();
@@ -48,7 +48,7 @@ class ParsedParts {
     if (this.charactersLeft < 0) throw new TooComplicated();
   }
 
-  /** @throws TooComplicated when this command makes too many, or too many words; what came before it is kept */
+  /** Adds a command. @throws TooComplicated if there are too many commands or words; earlier ones are kept */
   add(command: SubCommand): void {
     const { words, assignments, redirects } = command;
     this.wordsLeft -= words.length + assignments.length + redirects.length;
@@ -71,12 +71,12 @@ function readScript(source: string, found: ParsedParts, depth: number): void {
   if (source.length <= LONGEST_COMMAND && searched <= MOST_SEARCHED) new CommandWalker(source, found, depth).visit(parse(source), TOP);
 }
 
-/** What is around a node. Groups hand on what their commands read. */
+/** Context of a node. Groups pass their input on to their commands. */
 interface Scope {
   readonly input?: ShellInput;
   /** Functions whose body this is. */
   readonly functions: readonly string[];
-  /** In the background or in a pipe within a function: what runs here runs beside the function. */
+  /** True in the background, or in a pipe within a function: commands run in parallel to the function. */
   readonly beside: boolean;
 }
 const TOP: Scope = { functions: [], beside: false };
@@ -85,7 +85,7 @@ const TOP: Scope = { functions: [], beside: false };
 const ARITHMETIC: ReadonlySet<string> = new Set(['TestCommand', 'ArithmeticCommand', 'ArithmeticFor', 'ArithmeticExpansion']);
 const SUBSTITUTION = /\$[({]|`/;
 
-/** Whether a substitution stands behind a `[` that is open. Linear. */
+/** True if a substitution follows an open `[`. Linear. */
 function hasEvaluatedSubscript(text: string): boolean {
   return text.split(']').some((piece) => piece.includes('[') && SUBSTITUTION.test(piece.slice(piece.indexOf('['))));
 }
@@ -114,7 +114,7 @@ class CommandWalker {
     forEachChild(node, (child) => walk.visit(child, within));
   }
 
-  /** What a group writes, and the variable of a loop, as a command without words. */
+  /** Adds the redirections of a group, and the variable of a loop, as a command without words. */
   private readAround(node: SyntaxNode): void {
     const around = { words: [], assignments: [], redirects: [], text: '', inner: this.depth > 0 };
     if (node.type === 'Redirected') this.found.add({ ...around, redirects: node.redirects.flatMap(redirectOf) });

@@ -3,7 +3,7 @@ import type { ParsedCommand, ShellWord, SubCommand } from './sub-command.js';
 export interface PathWord {
   readonly path: string;
   readonly access: 'read' | 'write';
-  /** It looks like a path; any other word may still be a name in the workspace. */
+  /** True for a word in the form of a path; any other word may still be a name in the workspace. */
   readonly sure: boolean;
   /** An expansion at its start decides where it is. */
   readonly unknown?: true;
@@ -55,6 +55,6 @@ export function valuesIn(word: string): string[] {
 function pathWord(path: string, access: PathWord['access'], target = false): PathWord[] {
   if (path === '' || path.length > 4_096 || NO_PATH.test(path) || HARMLESS.test(path) || (path.startsWith('-') && !target)) return [];
   const sure = target || path.startsWith('/') || path === '~' || path.startsWith('~/') || path.split('/').includes('..');
-  // What judges paths refuses `..` in disguise; in a message or a program that is only text.
+  // Skips words with a disguised `..`, which path rules would deny: in a message or a program they are only text.
   return sure || !/%2e|%2f|[\u2024\u2025\u2044\u2215\u29f8\uff0e\uff0f\\]|^~/i.test(path) ? [{ path, access, sure }] : [];
 }

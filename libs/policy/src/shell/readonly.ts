@@ -43,27 +43,27 @@ const SHOWING_BRANCHES =
 /** Options before the action: others choose a folder, which may say what git runs. */
 const HARMLESS_FOR_GIT = words('--no-pager --no-optional-locks --literal-pathspecs');
 
-/** What must follow these for git to only show. */
+/** Words that must follow these for git to only show. */
 const LISTING = new Map([
   ['stash', /^(?:list|show)$/],
   ['worktree', /^list$/],
   ['tag', /^(?:$|-l$|-n|--list$)/],
 ]);
 
-/** Whether a command is known to only read. Anything that is not sure is not. */
+/** True if a command is known to only read; false in case of doubt. */
 export function isReadonly(reading: ParsedCommand): boolean {
   if (findDangerousCommand(reading) !== undefined || reading.commands.length === 0) return false;
   if (reading.features.has('background') || reading.features.has('expansion')) return false;
   return !readsElsewhere(reading) && reading.commands.every((command) => reads(command));
 }
 
-/** Whether a program that takes settings from its folder is started in another one. */
+/** True if a program that reads settings from its folder is started in another one. */
 function readsElsewhere({ commands, elsewhere }: ParsedCommand): boolean {
   const names = commands.map((command) => executableOf(command) ?? '');
   return (elsewhere === true || names.includes('cd')) && names.some((name) => Object.hasOwn(READING_ACTIONS, name));
 }
 
-/** Whether one command of a command line is known to only read, if nothing in the line is dangerous. */
+/** True if one command of a command line is known to only read, provided that nothing in the line is dangerous. */
 export function reads(command: SubCommand): boolean {
   const name = executableOf(command);
   if (name === undefined || name === '' || command.words[0]?.value !== name) return false;

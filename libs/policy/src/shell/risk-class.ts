@@ -23,7 +23,10 @@ const MEDIUM_ACTIONS: Readonly<Record<string, ReadonlySet<string>>> = {
   cargo: words('add remove install clean publish'),
 };
 
-/** The highest class of all sub-commands. What a command runs by its arguments counts; what only running tells, or what was not read, is high. */
+/**
+ * Highest class of all sub-commands, including commands run by arguments. Unread parts, and programs unknown before the run,
+ * are high.
+ */
 export function riskOf(reading: ParsedCommand): CommandRisk {
   if (reading.unread === true || findDestructiveCommand(reading) !== undefined) return 'high';
   const risks = reading.commands.map(riskOfOne);
@@ -36,7 +39,7 @@ export function programsOf(reading: ParsedCommand, risk: CommandRisk): string[] 
   return [...new Set(found.map(({ words: [program] }) => program?.value ?? ''))].slice(0, MOST_NAMED);
 }
 
-/** The class of one command; what it runs by its arguments is a command of its own. */
+/** Class of one command; commands in its arguments are separate commands. */
 export function riskOfOne(command: SubCommand): CommandRisk {
   const name = executableOf(command);
   if (name === undefined || HIGH.has(name) || name.startsWith('mkfs.') || unknownProgram(command) !== undefined) return 'high';

@@ -5,14 +5,14 @@ const PLAIN_OPTION = /^-[nErsuz]+$|^--(?:quiet|silent|regexp-extended|separate|u
 const LONGEST_SCRIPT = 2_000;
 const ADDRESS = String.raw`(?:\d+|\$|/(?:\\.|[^\\/\n])*/)`;
 const SUBSTITUTION = String.raw`s([^\w\s\\;])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1[gpiImM\d]*`;
-/** One command of those that only write to the output, with its end. */
+/** Command that only writes to the output, with its end. */
 // oxlint-disable-next-line no-restricted-globals -- of constants only, put together to be readable; no alternative overlaps another
 const COMMAND = new RegExp(
   String.raw`[ \t;\n]*(?:(?:${ADDRESS}(?:,${ADDRESS})?)?[ \t]*!?[ \t]*(?:${SUBSTITUTION}|[pdqQ=DGgHhNnPx]))?[ \t]*(?:[;\n]|$)`,
   'y',
 );
 
-/** Whether a script of sed may run commands or write files: whatever is not known to only write to the output may. */
+/** True if a sed script may run commands or write files; false only for scripts known to only write to the output. */
 export function sedActs({ words }: SubCommand): boolean {
   return scriptsOf(words.slice(1).map(({ value }) => value)).some((script) => !onlyWritesOutput(script));
 }

@@ -1,4 +1,4 @@
-/** One word of a command after quotes are taken away. */
+/** Word of a command without quotes. */
 export interface ShellWord {
   readonly value: string;
   /** Expansions or patterns decide when it runs what the word is; `value` is then only its text. */
@@ -16,17 +16,17 @@ export interface ShellRedirect {
   readonly target: ShellWord;
 }
 
-/** Where a command's standard input comes from, besides the terminal. `text`: a here-document whose text is known. */
+/** Source of a command's standard input, if not the terminal. `text`: a here-document with known text. */
 export type ShellInput = { readonly from: 'pipe' | 'file' } | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
 
-/** One simple command of a command line, at any depth. */
+/** Simple command of a command line, at any depth. */
 export interface SubCommand {
   /** Executable and arguments; empty when there are only assignments or redirections, also those around a group of commands. */
   readonly words: readonly ShellWord[];
   readonly assignments: readonly ShellAssignment[];
   readonly redirects: readonly ShellRedirect[];
   readonly input?: ShellInput;
-  /** As written, without leading assignments. */
+  /** Source text, without leading assignments. */
   readonly text: string;
   /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which was not written as a command. */
   readonly inner: boolean;
@@ -51,9 +51,9 @@ export type ShellFeature =
 /** A command line as far as it can be known without running it. */
 export interface ParsedCommand {
   readonly source: string;
-  /** Why the line cannot be read for certain; what could be read is still there. */
+  /** Reason why the line cannot be read reliably; readable parts are still present. */
   readonly fault?: string;
-  /** Parts of the line were not read: they may be any command. */
+  /** Present if parts of the line were not read, which may be any command. */
   readonly unread?: true;
   readonly commands: readonly SubCommand[];
   readonly features: ReadonlySet<ShellFeature>;
@@ -70,7 +70,7 @@ export function executableOf({ words }: SubCommand): string | undefined {
   return first.dynamic ? undefined : first.value.slice(first.value.lastIndexOf('/') + 1);
 }
 
-/** Executable and arguments with one space between, quotes taken away: what patterns are matched with. */
+/** Executable and arguments with one space between, without quotes: the text that patterns match. */
 export function plainText({ words }: SubCommand): string {
   return words.map(({ value }) => value).join(' ');
 }

@@ -2,7 +2,7 @@ import { readsScriptFromInput } from './inner-commands.js';
 import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 import { readWrapper } from './wrappers.js';
 
-/** Why a part of the line may be any command; undefined where each program is known by its name. */
+/** Reason why a part of the line may be any command; undefined if all programs are known by name. */
 export function unreadPart({ unread, fault, commands }: ParsedCommand): string | undefined {
   if (unread === true) return fault ?? 'it was not read';
   for (const command of commands) {
@@ -12,7 +12,7 @@ export function unreadPart({ unread, fault, commands }: ParsedCommand): string |
   return undefined;
 }
 
-/** Why a command may run any program: an expansion names it, or a shell reads it from a pipe or a file. */
+/** Reason why a command may run any program: an expansion names it, or a shell reads it from a pipe or a file. */
 export function unknownProgram(command: SubCommand): string | undefined {
   const [first] = command.words;
   const name = executableOf(command);

@@ -1,7 +1,7 @@
 import { isOption, wordsOfOption, type OptionWords } from './option-words.js';
 import { executableOf, type ShellAssignment, type ShellWord, type SubCommand } from './sub-command.js';
 
-/** How a command that runs another one takes it. */
+/** Form in which a command accepts another one to run. */
 interface Wrapper extends OptionWords {
   /** Words before the command. */
   readonly before?: number;

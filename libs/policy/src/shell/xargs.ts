@@ -8,15 +8,15 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const READERS = words(
   'grep egrep fgrep cat ls wc head tail echo stat basename dirname realpath readlink du md5sum sha1sum sha256sum sha512sum',
 );
-/** Those that only read when all that comes are names of files: behind `--`. */
+/** Programs that only read if all added arguments are names of files, behind `--`. */
 const READERS_OF_FILES = words('file rg sort');
 const GIT_ACTIONS = words('log diff show grep blame');
 /** Wrappers in which nothing of what comes can become a command or a variable. */
 const FOLLOWED = words('time timeout nice nohup command stdbuf');
-/** What `-I` may replace: it is in no name of a program and in no option. */
+/** Allowed placeholders of `-I`, absent from names of programs and options. */
 const MARKS = words('{} % @');
 
-/** Whether all that xargs may run is known to only read. What it adds to the command is not known. */
+/** True if all commands that xargs may run are known to only read. The added arguments are unknown. */
 export function xargsOnlyReads(command: SubCommand): boolean {
   const { inner, certain } = readWrapper(command);
   const options = command.words.slice(1, command.words.length - inner.length).map(({ value }) => value);
@@ -29,7 +29,7 @@ function isHarmlessOption(option: string, next: string | undefined): boolean {
   return replaced === undefined || MARKS.has(replaced === '' ? (next ?? '') : replaced);
 }
 
-/** Whether the command only reads, also with more arguments. */
+/** True if the command only reads, even with more arguments. */
 function readsMore(command: SubCommand): boolean {
   const name = executableOf(command);
   if (name === undefined || command.words[0]?.value !== name) return false;
