@@ -12,7 +12,7 @@ import { ToolsModule } from './tools.module.js';
 import { searchProvidersFrom } from './web/search-providers/providers.js';
 import { SEARCH_PROVIDERS } from './web/web-search.tool.js';
 
-/** Their examples need files and hosts that are not there. */
+/** Tools whose examples need missing files and hosts. */
 const NOT_RUN = [
   'aws',
   'browser',

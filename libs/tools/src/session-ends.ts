@@ -4,8 +4,8 @@ import type { SessionOwner } from './session-owner.js';
 export type EndedSession = Pick<SessionOwner, 'tenantId' | 'sessionId'>;
 
 /**
- * Announces sessions that were deleted, so that what is kept from one of their calls to the next ends with them. An
- * announcement may be missed: what is kept ends, too, when it was not used for a while. The class is the injection token.
+ * Announces deleted sessions, so that state stored between their calls is released. Announcements may be lost: idle state is
+ * also released by time. The class is the injection token.
  */
 export class SessionEnds {
   private readonly listeners = new Set<(session: EndedSession) => void>();

@@ -1,6 +1,6 @@
 import type { ToolContext } from '#tool-sdk';
 
-/** Whose it is what a worker keeps from one call to the next: one life of a session, for one user. */
+/** Owner of state that a worker stores between calls: one life of a session, for one user. */
 export interface SessionOwner {
   readonly tenantId: string;
   readonly sessionId: string;

@@ -12,17 +12,17 @@ export interface ToolContractSubject {
   readonly registry: ToolRegistry;
   /** A fresh workspace with something in it for the examples. */
   workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }>;
-  /** Tools whose examples act outside the workspace: these are not run to their end. */
+  /** Tools whose examples act outside the workspace, and are not run to their end. */
   readonly notRun?: readonly string[];
   /** Arguments with which a tool would run for minutes. `begun` is called when it runs; the first update of its output does so too. */
   readonly slow?: (begun: () => void) => Readonly<Record<string, Record<string, unknown>>>;
-  /** What the context of a tool has besides the usual. */
+  /** Further fields of a tool's context. */
   readonly contexts?: Readonly<Record<string, Partial<ToolContext>>>;
   /** More texts that are awkward for one tool. */
   readonly texts?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What every tool of every source keeps to. `names` are known before the subject is made, so that each tool has tests of its own. */
+/** Contract of every tool of every source. `names` are known before the subject is created, so that each tool has tests of its own. */
 export function toolContract(names: readonly string[], subject: () => ToolContractSubject): void {
   describe.each(names)('the tool %s', (name) => {
     let workspace: Awaited<ReturnType<ToolContractSubject['workspace']>>;
@@ -97,7 +97,7 @@ async function call(registry: ToolRegistry, name: string, raw: Record<string, un
   return source.call(prepared.tool.name, prepared.args, ctx);
 }
 
-/** What came, thrown or returned, within the time. */
+/** Result or error of a run within the time. */
 async function settled(running: Promise<ToolOutput>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise(
@@ -116,7 +116,7 @@ function expectOutput(outcome: unknown): void {
 
 function expectFailure(failure: ToolError): void {
   expect(failure.message).not.toBe('');
-  // Neither a stack nor a path of this machine is for the model. What a command itself wrote is quoted as it is.
+  // Neither a stack nor a path of this machine is for the model. Output of a command is quoted unchanged.
   const [own = ''] = failure.message.split('\n\nLast output:');
   expect(own).not.toMatch(/\n\s+at |\/proc\/self|toolyard-ws-/);
 }

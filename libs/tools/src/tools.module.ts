@@ -6,7 +6,7 @@ import { type AnyToolHandler, BuiltinSource, type DecoratedTool, ToolRegistry, t
 const HERE = new URL('./', import.meta.url);
 
 export interface ToolsModuleOptions {
-  /** What the constructors of built-in tools inject. */
+  /** Providers for the constructors of built-in tools. */
   readonly providers?: readonly Provider[];
   /** Further tool classes, besides those of this library. */
   readonly tools?: readonly Type[];

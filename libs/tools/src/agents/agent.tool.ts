@@ -14,7 +14,7 @@ export const AgentToolArguments = z.strictObject({
   background: z.boolean().default(false).describe('Answer at once; the sub-agent goes on, and its call has its result.'),
 });
 
-/** Calls a sub-agent by its name. Its call is judged as if the caller made it, and counts levels and budgets like it. */
+/** Calls a sub-agent by its name. The call is evaluated as if the caller made it, and counts for levels and budgets. */
 @Tool({
   name: 'agent',
   label: 'Call a sub-agent',

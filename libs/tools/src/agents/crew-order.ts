@@ -1,10 +1,10 @@
-/** What of a stage decides when it runs. */
+/** Fields of a stage that determine its order. */
 export interface OrderedStage {
   readonly name: string;
   readonly depends_on: readonly string[];
 }
 
-/** Why the stages have no order: a name twice, an unknown dependency, a cycle. Undefined when they have one. Pure. */
+/** Reason why the stages have no order: a duplicate name, an unknown dependency, a cycle. Undefined if they have one. Pure. */
 export function crewFault(stages: readonly OrderedStage[]): string | undefined {
   const names = stages.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -16,8 +16,8 @@ const input = z.strictObject({
 });
 
 /**
- * Asks a person and returns the answer. No worker is held meanwhile. It is no consent to another call: a key may answer the
- * questions of its own calls. What needs a yes is a matter of the policy.
+ * Asks a person and returns the answer. Holds no worker while waiting. Not an approval of another call, since a key may answer
+ * the questions of its own calls: approvals belong to policy.
  */
 @Tool({
   name: 'ask_user',

@@ -4,7 +4,7 @@ import { Tool, type ToolOutput } from '#tool-sdk';
 
 const input = z.looseObject({});
 
-/** For health checks and measurements: the whole path of a call and nothing else. */
+/** Echo for health checks and measurements of the whole path of a call. */
 @Tool({
   name: 'echo',
   label: 'Echo',

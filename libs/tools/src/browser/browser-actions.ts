@@ -5,20 +5,20 @@ import type { BrowserArguments } from './browser-arguments.js';
 import type { BrowserSession } from './browser-session.js';
 import { HIDDEN_VALUE, withoutPasswords } from './hidden-values.js';
 
-/** A page may be longer: what a screenshot shows of it. */
+/** Largest height of a screenshot; a page may be longer. */
 const SCREENSHOT_PIXELS = 8_000;
 const DEFAULT_SCROLL = 600;
 const DEFAULT_WAIT_MS = 1_000;
-/** Of a text that the page gives, before it is cut for the model. */
+/** Most characters of a text from the page, before it is truncated for the model. */
 const MOST_CHARACTERS = 1_000_000;
-/** Of a list, that an error names. */
+/** Most options of a list in an error. */
 const MOST_OPTIONS = 20;
 
 type Answer = string | Content;
 type Action = (page: Page, args: BrowserArguments, session: BrowserSession) => Promise<Answer>;
 export type PageAction = Exclude<BrowserArguments['action'], 'close'>;
 
-/** What the actions do. Values that the tool requires for an action are there. */
+/** Implementations of the actions. Values required for an action are present. */
 export const ACTIONS: Readonly<Record<PageAction, Action>> = {
   open: async (page, { url = '' }, session) => {
     const loaded = await page.goto(url, { waitUntil: 'domcontentloaded' }).then(
@@ -119,7 +119,7 @@ function refOf(selector: string): string | undefined {
   return /^@?(f?\d*e\d+)$/.exec(selector)?.[1];
 }
 
-/** @throws ToolError for an element of the last snapshot that is gone: it does not come back */
+/** Element of a selector. @throws ToolError for an element of the last snapshot that is gone, since it does not return */
 async function elementOf(page: Page, selector: string): Promise<Locator> {
   const element = locatorOf(page, selector);
   if (refOf(selector) === undefined || (await element.count()) > 0) return element;
@@ -150,7 +150,7 @@ function locatorBy(page: Page, by: NonNullable<BrowserArguments['by']>, value: s
   }
 }
 
-/** The content of an element: what is in a field, else its text. Of a password field only whether there is something. */
+/** Content of an element: the value of a field, else its text. For a password field only whether it is empty. */
 async function textOf(locator: Locator): Promise<string> {
   // Runs in the page. Buttons have a value, too, which is not what they show.
   return locator.evaluate<string, { most: number; hidden: string }>(
@@ -163,7 +163,7 @@ async function textOf(locator: Locator): Promise<string> {
   );
 }
 
-/** Of a list it chooses the option with this value or text. @throws ToolError where the list has none */
+/** Fills a field; in a list, selects the option with this value or text. @throws ToolError if the list has no such option */
 async function fill(locator: Locator, value: string): Promise<void> {
   // Runs in the page.
   const options = await locator.evaluate<string[] | undefined, RegExp>(

@@ -44,7 +44,7 @@ export const input = z.strictObject({
 });
 export type BrowserArguments = z.output<typeof input>;
 
-/** What an action cannot do without. */
+/** Required arguments of each action. */
 export const NEEDED: Partial<Record<BrowserArguments['action'], readonly ('url' | 'selector' | 'value' | 'text' | 'key')[]>> = {
   open: ['url'],
   click: ['selector'],

@@ -8,7 +8,7 @@ import type { BrowserSettings } from './browser.config.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const LAUNCH_TIMEOUT_MS = 30_000;
-/** What would leave the machine beside the proxy, or takes memory without bound. */
+/** Switches against traffic that bypasses the proxy, and against unbounded memory. */
 const ARGUMENTS = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -26,7 +26,7 @@ export interface BrowserStatus {
   readonly detail: string;
 }
 
-/** Whether pages can be opened in a process with these settings, as far as is known without opening one. */
+/** Availability of pages in a process with these settings, determined without opening one. */
 export function browserStatus(settings: BrowserSettings): BrowserStatus {
   return new BrowserEngine(settings).status();
 }
@@ -40,7 +40,7 @@ export class BrowserEngine {
     this.executable = settings.executable ?? findExecutable(NAMES);
   }
 
-  /** Whether pages can be opened, as far as is known without opening one. */
+  /** Availability of pages, determined without opening one. */
   status(): BrowserStatus {
     const { mode } = this.settings;
     const failed = (detail: string): BrowserStatus => ({ ok: false, detail });
@@ -80,7 +80,7 @@ export class BrowserEngine {
         executablePath: this.executable,
         chromiumSandbox: this.settings.mode === 'sandboxed',
         args: ARGUMENTS,
-        // Nothing of the worker's environment: it has secrets.
+        // Excludes the worker's environment, since it has secrets.
         env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), LANG: 'C.UTF-8' },
         proxy: NO_WAY_OUT,
         timeout: LAUNCH_TIMEOUT_MS,

@@ -3,9 +3,9 @@ import { EgressProxy, type EgressPolicy } from '#sandbox';
 import { ToolError } from '#tool-sdk';
 import type { BrowserEngine } from './browser-engine.js';
 
-/** From servers, for one action. */
+/** Most bytes from servers for one action. */
 const MOST_BYTES = 100 * 1_048_576;
-/** What a page gets to show that it is not stuck. */
+/** Time for a page to show that it is responsive. */
 const ANSWER_MS = 3_000;
 /** An action ends by itself, unless the page is stuck. */
 const STUCK_MS = 2 * ANSWER_MS;
@@ -20,7 +20,7 @@ export class BrowserSession {
   private popups = 0;
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
-  /** By `performance.now()`. */
+  /** Time of the last use, by `performance.now()`. */
   usedAt = performance.now();
   closed = false;
 
@@ -33,7 +33,7 @@ export class BrowserSession {
     this.watchNavigations();
     this.context.on('page', (popup) => this.onPopup(popup));
     this.page.on('dialog', (dialog) => {
-      // To dismiss it is to stay: no other page could be opened.
+      // Accepts the dialog, since dismissing it would keep the page, and no other could be opened.
       if (dialog.type() === 'beforeunload') return void dialog.accept().catch(() => undefined);
       this.addNote(`a dialog was dismissed: ${dialog.message().slice(0, 200)}`);
       dialog.dismiss().catch(() => undefined);
@@ -69,7 +69,10 @@ export class BrowserSession {
     return this.waiting > 0;
   }
 
-  /** One action after the other; from now on requests of the page are judged by `policy`. What an action leaves running does not outlive an abort: then the page is closed. */
+  /**
+   * Runs actions one after the other; `policy` applies to all later requests of the page. An abort closes the page, with
+   * anything that the action left running.
+   */
   async run<T>(action: () => Promise<T>, policy: EgressPolicy, signal: AbortSignal): Promise<T> {
     const before = this.last;
     this.waiting += 1;
@@ -87,7 +90,7 @@ export class BrowserSession {
     });
   }
 
-  /** What happened meanwhile, once. */
+  /** Notes since the last call, each returned once. */
   takeNotes(): string[] {
     const notes = this.notes.splice(0);
     return this.proxy.exhausted
@@ -95,7 +98,7 @@ export class BrowserSession {
       : notes;
   }
 
-  /** Why the last document of the page could not be loaded; undefined when it was, or still is. */
+  /** Reason why the last document of the page could not be loaded; undefined if it was loaded, or is loading. */
   navigationFault(): { readonly blocked: boolean; readonly message: string } | undefined {
     const { url, status, failure } = this.navigation ?? {};
     if (url === undefined || !URL.canParse(url)) return undefined;
@@ -104,7 +107,7 @@ export class BrowserSession {
     return failure === undefined ? undefined : { blocked: false, message: `The page could not be loaded: ${failure}` };
   }
 
-  /** False for a page whose scripts run without end; it is closed. */
+  /** False for a page whose scripts run without end; closes it. */
   async answers(): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ANSWER_MS)));
@@ -175,7 +178,7 @@ export class BrowserSession {
   }
 }
 
-/** Its scripts run without end. */
+/** Error for a page whose scripts run without end. */
 function pageStuck(): ToolError {
   return new ToolError('tool_failed', 'The page does not answer and was closed. Use the action open to open another.', {
     retryable: false,

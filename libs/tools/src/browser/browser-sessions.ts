@@ -50,7 +50,7 @@ export class BrowserSessions {
     return session;
   }
 
-  /** Whether there was a page. */
+  /** Closes the owner's page; true if there was one. */
   async closeOf(owner: SessionOwner): Promise<boolean> {
     const found = await this.find(owner);
     await this.drop(ownerName(owner));

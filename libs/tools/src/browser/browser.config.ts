@@ -27,7 +27,7 @@ export const BROWSER_ENV = {
 
 const BrowserEnv = z.object(BROWSER_ENV);
 
-/** What the tool injects; that of its process when nothing is provided. */
+/** Injection token of the settings. Default: those of the process. */
 export const BROWSER_SETTINGS = Symbol('BROWSER_SETTINGS');
 
 export interface BrowserSettings {
@@ -35,7 +35,7 @@ export interface BrowserSettings {
   readonly executable?: string | undefined;
   readonly mostSessions: number;
   readonly idleMs: number;
-  /** What an action or a navigation may take. */
+  /** Time limit of an action or a navigation. */
   readonly actionMs: number;
 }
 

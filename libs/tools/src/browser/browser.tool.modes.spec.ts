@@ -15,13 +15,13 @@ import { browserSettingsFrom, type BrowserSettings } from './browser.config.js';
 import { BrowserTool } from './browser.tool.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-// As root, the sandbox of Chromium does not work.
+// The sandbox of Chromium does not work as root.
 const SETTINGS = browserSettingsFrom({ BROWSER: process.getuid?.() === 0 ? 'unsandboxed' : 'sandboxed', BROWSER_EXECUTABLE: CHROMIUM });
 
 const SHOP = `<title>Shop</title><h1>Tea</h1><button id="buy" onclick="document.querySelector('p').textContent = 'bought'">Buy</button>
 <p>for sale</p><label>Name <input id="name" placeholder="your name"></label><a href="/next" target="_blank">more</a><a href="/next">next</a>`;
 
-/** Of an action: ten times what a page takes to come on a slow machine. */
+/** Time limit of an action: ten times the load time of a page on a slow machine. */
 const LITTLE_MS = 5_000;
 
 /** No name is public. */

@@ -113,7 +113,7 @@ export class BrowserTool {
 
 interface Visit {
   readonly session: BrowserSession;
-  /** Of this call. */
+  /** Policy of this call. */
   readonly policy: EgressPolicy;
 }
 

@@ -18,7 +18,7 @@ describe('browser', () => {
   let tool: BrowserTool;
   beforeAll(async () => {
     site = await testSite((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(LOGIN));
-    // As root, the sandbox of Chromium does not work.
+    // The sandbox of Chromium does not work as root.
     const BROWSER = process.getuid?.() === 0 ? 'unsandboxed' : 'sandboxed';
     const settings = browserSettingsFrom({ BROWSER, BROWSER_EXECUTABLE: process.env['CHROMIUM'] ?? '/usr/bin/chromium' });
     tool = new BrowserTool(new EgressPolicy([site.host], async () => [{ address: '127.0.0.1', family: 4 }]), settings);

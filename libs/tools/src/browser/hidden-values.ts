@@ -1,12 +1,12 @@
 import type { Frame, Page } from 'playwright-core';
 
-/** In place of what a person would see as dots. */
+/** Replacement for values shown as dots to people. */
 export const HIDDEN_VALUE = '[REDACTED]';
 
 /** A shorter value is replaced only where it is a word of its own. */
 const LONG_VALUE = 4;
 
-/** Text of a page without the values of its password fields, those of frames included. They may change while `read` runs. */
+/** Text of a page without the values of its password fields, including those of frames. The values may change while `read` runs. */
 export async function withoutPasswords(page: Page, read: () => Promise<string>): Promise<string> {
   const before = await passwordsOf(page);
   const text = await read();
@@ -43,7 +43,7 @@ function isNavigation(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Execution context was destroyed');
 }
 
-/** How a snapshot writes a value: white space is one blank, and some characters are escaped. */
+/** Forms of a value in a snapshot: white space becomes one blank, and some characters are escaped. */
 function formsOf(value: string): string[] {
   const shown = value.replaceAll(/\s+/g, ' ').trim();
   return shown === '' ? [] : [shown, JSON.stringify(shown).slice(1, -1)];
@@ -60,7 +60,7 @@ function hideValue(text: string, value: string): string {
   return text.replaceAll(value, (found, at: number) => (isPart(text[at - 1]) || isPart(text[at + value.length]) ? found : HIDDEN_VALUE));
 }
 
-/** Of a longer word, or of a reference such as `[ref=e5]`. */
+/** True for a character of a longer word, or of a reference such as `[ref=e5]`. */
 function isPart(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}=]/u.test(character);
 }

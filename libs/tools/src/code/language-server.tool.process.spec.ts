@@ -300,7 +300,7 @@ describe('a hostile language server', () => {
   });
 
   it('takes no room of a call that has just found its language server', async () => {
-    /** Both calls come to the choice of a server at the same time. */
+    /** Sandbox in which both calls choose a server at the same time. */
     const sandbox = new (class extends TrustingSandbox {
       private both = () => {};
       private readonly met = new Promise<void>((resolve) => (this.both = resolve));

@@ -25,7 +25,7 @@ type Input = z.output<typeof input>;
 
 const AT_PLACE: ReadonlySet<Input['operation']> = new Set(['get_hover', 'get_completions']);
 
-/** What only a language server knows. */
+/** Operations that require a language server. */
 @Tool({
   name: 'language_server',
   label: 'Language server',

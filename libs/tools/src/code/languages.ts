@@ -2,7 +2,7 @@ import { CODE_LANGUAGES, type CodeLanguageName } from '#contracts';
 
 /** A language of which source files are parsed. Adding one is an entry here, where its grammar is installed. */
 export interface CodeLanguage {
-  /** Of the package of grammars. */
+  /** Name in the package of grammars. */
   readonly grammar: string;
   readonly extensions: readonly string[];
   /** tree-sitter query: `@name` inside the node of a definition, which is captured by its kind. The first one that fits counts. */
@@ -135,7 +135,7 @@ const PHP = `
   (function_definition name: (_) @name) @function
   (method_declaration name: (_) @name) @method`;
 
-/** C has no grammar of its own in the package: that of C++ reads it, but for names that are words of C++. */
+/** Languages. The package has no grammar for C: that of C++ parses it, except for names that are keywords of C++. */
 export const LANGUAGES: Readonly<Record<CodeLanguageName, CodeLanguage>> = {
   bash: { grammar: 'bash', extensions: ['sh', 'bash'], query: BASH },
   c: { grammar: 'cpp', extensions: ['c', 'h'], query: CPP },
@@ -155,18 +155,18 @@ export const LANGUAGES: Readonly<Record<CodeLanguageName, CodeLanguage>> = {
 
 const BY_EXTENSION = new Map(CODE_LANGUAGES.flatMap((name) => LANGUAGES[name].extensions.map((extension) => [extension, name] as const)));
 
-/** By the end of a file's name. Undefined for a file that is not parsed. */
+/** Language by file extension. Undefined for a file that is not parsed. */
 export function languageOf(path: string): CodeLanguageName | undefined {
   return BY_EXTENSION.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }
 
-/** Whose files may be of the language, too. */
+/** Further languages whose files may belong to the language. */
 const ALSO: Partial<Record<CodeLanguageName, readonly CodeLanguageName[]>> = { typescript: ['tsx'], cpp: ['c'] };
 
 /** A glob of the names of source files. */
 export function sourceGlob(language: CodeLanguageName | undefined): string {
   const named = language === undefined ? CODE_LANGUAGES : [language, ...(ALSO[language] ?? [])];
-  // JSON is data: it is read when it is asked for.
+  // JSON is data, and only searched on request.
   const extensions = named.filter((name) => name !== 'json' || language === 'json').flatMap((name) => [...LANGUAGES[name].extensions]);
   return extensions.length === 1 ? `*.${extensions[0]}` : `*.{${extensions.join(',')}}`;
 }

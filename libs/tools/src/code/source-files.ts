@@ -11,11 +11,11 @@ export interface SourceQuery {
   /** A file or folder. */
   readonly path: string;
   readonly language?: CodeLanguageName | undefined;
-  /** Only files with this text are of interest, in upper or lower case. */
+  /** Text that files must contain, ignoring case. */
   readonly containing?: string | undefined;
 }
 
-/** Of files in one question. */
+/** Most files of one request. */
 const MOST_FILES = 3_000;
 const MOST_FILE_BYTES = 1_048_576;
 const BATCH_FILES = 64;
@@ -32,13 +32,13 @@ export interface FileResult<T> extends SourceFile {
 
 interface SourcePaths {
   readonly paths: readonly string[];
-  /** There are no more. */
+  /** True if there are no more. */
   readonly whole: boolean;
-  /** It is the file that was asked for, not one that was found. */
+  /** True for the requested file itself, rather than a found one. */
   readonly named: boolean;
 }
 
-/** What was asked about files, and what is missing in the answers. */
+/** Scan of files, with the reasons for incomplete results. */
 export class SourceScan {
   files = 0;
   private readonly limits: string[] = [];
@@ -64,12 +64,12 @@ export class SourceScan {
     }
   }
 
-  /** In square brackets, to stand below results; empty when nothing is missing. */
+  /** Notes in square brackets for the end of results; empty if the results are complete. */
   note(...more: readonly string[]): string {
     return [...more, ...this.notes()].map((note) => `\n[${note}]`).join('');
   }
 
-  /** What is missing. */
+  /** Reasons for incomplete results. */
   notes(): string[] {
     const counted = (count: number, why: string): string[] => (count === 0 ? [] : [`${count} ${count === 1 ? 'file' : 'files'} ${why}`]);
     return [

@@ -33,14 +33,14 @@ export interface Occurrence extends CodePlace {
 
 export interface PatternMatch extends CodePlace {
   readonly lastRow: number;
-  /** Of the text, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
-  /** What the placeholders of the pattern stand for. */
+  /** Values of the pattern's placeholders. */
   readonly names: Readonly<Record<string, string>>;
 }
 
-/** What is asked of each file, and what the answer for a file is. */
+/** Job for each file, with the type of its result. */
 export type SyntaxJob<T> = (
   | { readonly kind: 'symbols'; readonly most: number }
   | { readonly kind: 'occurrences'; readonly name: string; readonly most: number }
@@ -54,7 +54,7 @@ export const patternJob = (pattern: string, most: number): SyntaxJob<PatternMatc
 type Answer = { readonly results: readonly (readonly never[])[] } | { readonly fault: string };
 
 const LIMITS = { maxOldGenerationSizeMb: 256, stackSizeMb: 8 };
-/** Of a batch, and of a file by itself. The thread stops by itself where it can. */
+/** Time limits of a batch, and of a single file. The thread stops by itself if possible. */
 const BATCH_TIMEOUT_MS = 20_000;
 const FILE_TIMEOUT_MS = 4_000;
 
@@ -67,7 +67,7 @@ export class SyntaxThreads {
   });
 
   /**
-   * One list for each file, `undefined` for a file that is too complex to parse.
+   * Results for each file, `undefined` for a file that is too complex to parse.
    * @throws the reason of `signal`; `PatternError`
    */
   async run<T>(files: readonly SourceText[], job: SyntaxJob<T>, signal: AbortSignal): Promise<readonly (readonly T[] | undefined)[]> {
@@ -78,7 +78,7 @@ export class SyntaxThreads {
     if (answer !== undefined && 'fault' in answer) throw new PatternError(answer.fault);
     if (answer !== undefined) return answer.results;
     if (files.length <= 1) return files.map(() => undefined);
-    // One of them is too complex: each by itself.
+    // Repeats the batch file by file, since one of them is too complex.
     const single: (readonly T[] | undefined)[] = [];
     for (const file of files) single.push(...(await this.run([file], job, signal)));
     return single;

@@ -17,7 +17,7 @@ const input = z.strictObject({
   max_depth: z.number().int().min(1).max(50).default(1).describe('How deep to go; 1 is the folder itself.'),
 });
 
-/** What is in a folder. */
+/** Lists a folder. */
 @Tool({
   name: 'file_list',
   label: 'List files',

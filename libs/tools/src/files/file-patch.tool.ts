@@ -50,13 +50,13 @@ export class FilePatchTool {
     readPatch(patch, paths);
   }
 
-  /** Policy judges `paths`: they are those in the patch. */
+  /** Adds `paths` from the patch, for evaluation by policy. */
   complete({ patch, paths }: Input): Input {
     return { patch, paths: paths ?? [...changedPaths(readPatch(patch))] };
   }
 
   async run({ patch, paths }: Input, ctx: ToolContext): Promise<ToolOutput> {
-    // Nothing is written before every hunk is known to fit.
+    // Plans all changes before writing, so that every hunk is known to fit.
     const plan = [];
     for (const change of readPatch(patch, paths)) plan.push(await planChange(change, ctx));
     const applied = await applyPlan(plan, ctx);

@@ -88,7 +88,7 @@ function editedText(text: string, notebook: Notebook, { edit_mode, cell_id, new_
   const at = edit_mode === 'insert' && cell_id === undefined ? cells.length - 1 : placeOf(cells, cell_id);
   const writer = new NotebookText(text);
   const cell = cells[at];
-  // As Jupyter writes it.
+  // Source as a list of lines, in Jupyter's form.
   const source = new_source === '' ? [] : new_source.split(/(?<=\n)/);
   const facts = { cellId: cell?.id ?? `cell-${at}`, cellType: cell?.cell_type ?? 'code', index: at };
   switch (edit_mode) {
@@ -126,7 +126,7 @@ function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): nu
   throw new ToolError('tool_failed', `Cell not found: ${wanted.slice(0, 100)}. ${hint}`);
 }
 
-/** Cells have ids from format 4.5 on. Its parts are in the order in which Jupyter writes them. */
+/** New cell, with its parts in Jupyter's order. Cells have ids since format 4.5. */
 function newCell(source: readonly string[], cellType: 'code' | 'markdown', { nbformat, nbformat_minor }: Notebook) {
   const id = nbformat > 4 || nbformat_minor >= 5 ? { id: randomBytes(4).toString('hex') } : {};
   const isCode = cellType === 'code';

@@ -9,12 +9,12 @@ interface Splice {
   readonly text: string;
 }
 
-/** How a part of the text is written: on lines of their own with this indentation, or in one line. */
+/** Layout of a part of the text: on separate lines with this indentation, or in one line. */
 interface Form {
   readonly lineEnd: string;
-  /** One level; empty where all is in one line. */
+  /** Indentation of one level; empty for a single line. */
   readonly unit: string;
-  /** In one line, spaces behind commas and colons. */
+  /** Spaces behind commas and colons in a single line. */
   readonly gap: string;
 }
 
@@ -24,7 +24,7 @@ interface Form {
  */
 export class NotebookText {
   private readonly cells: Node;
-  /** What the places of the nodes are found by. */
+  /** Text from which the positions of the nodes are parsed. */
   private readonly strict: string;
 
   constructor(private readonly text: string) {
@@ -75,7 +75,7 @@ export class NotebookText {
     return this.spliced({ from, to, text: render(value, this.indentAt(children[at]?.offset ?? 0), this.formOf(cell)) });
   }
 
-  /** In the order of names where the others are, which is that of Jupyter. */
+  /** Splice that adds a key. Keys are in order of names, like Jupyter's, if the existing ones are. */
   private added(cell: Node, key: string, value: unknown): Splice {
     const form = this.formOf(cell);
     const { children = [] } = cell;
@@ -97,7 +97,7 @@ export class NotebookText {
     return { from: offset + 1, to: offset + length - 1, text: '' };
   }
 
-  /** As the node is written itself. */
+  /** Layout of an existing node. */
   private formOf(node: Node): Form {
     const own = this.text.slice(node.offset, node.offset + node.length);
     const [, lineEnd, inner = ''] = /^[[{](\r?\n)([ \t]*)/.exec(own) ?? [];

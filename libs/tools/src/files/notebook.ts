@@ -55,7 +55,7 @@ export function parseNotebook(text: string, shown: string): Notebook {
   );
 }
 
-/** How cells are named: by their id, or by their place where they have none. */
+/** Name of a cell: its id, or its position if it has none. */
 export function cellName({ id }: NotebookCell, index: number): string {
   return id ?? `cell-${index}`;
 }

@@ -11,10 +11,10 @@ import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../test
 import { fakeToolContext } from '../testing/tool-context.js';
 import { type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 
-/** As many at once as a worker has reads. */
+/** Number of concurrent reads of a worker. */
 const AT_ONCE = 32;
 
-/** How often a folder was seen as itself, and how often as the link that was put in its place. */
+/** Counts of a folder seen as itself, and as the link put in its place. */
 interface Seen {
   inside: number;
   refused: number;

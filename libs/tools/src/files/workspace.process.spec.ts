@@ -150,7 +150,7 @@ describe('paths of a workspace', () => {
     const swapper = await startSwapper(workspace, 'd');
     try {
       const seen = { mine: 0, refused: 0 };
-      // As long as it takes to see both: the other process may have to wait for its turn.
+      // Repeats until both are seen: the other process may have to wait for its turn.
       const until = performance.now() + 60_000;
       for (let round = 0; round <= 600 || ((seen.mine === 0 || seen.refused === 0) && performance.now() < until); round += 1) {
         const got = await read('d/secret.txt').catch((error: unknown) => error);

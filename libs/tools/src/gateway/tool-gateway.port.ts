@@ -1,12 +1,12 @@
 import type { JsonValue, ToolAnswer } from '#contracts';
 import { Suspension, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 
-/** While no gateway answers. */
+/** Delay while no gateway answers. */
 const NO_GATEWAY_MS = 2_000;
 
 /**
- * Asks a gateway to do the work of a tool: what belongs to sessions, schedules and other calls is changed there, with the
- * rights of the key that submitted the call. A request is handled again after a crash; gateways recognise it by the call.
+ * Sends the work of a tool to a gateway, which changes sessions, schedules and other calls with the rights of the key that
+ * submitted the call. A request may repeat after a crash; gateways recognise it by the call.
  */
 export abstract class ToolGateway {
   /** Undefined when no gateway answered in time. */
@@ -34,7 +34,7 @@ export abstract class ToolGateway {
   }
 }
 
-/** Where there are no gateways, such as in a program that runs tools by itself. */
+/** Gateway of a process without gateways, such as a program that runs tools by itself. */
 export class NoToolGateway extends ToolGateway {
   protected async ask(): Promise<ToolAnswer> {
     return { kind: 'failed', code: 'unavailable', message: 'This tool works only in an installation with gateways.' };

@@ -28,7 +28,7 @@ const input = z.strictObject({
 });
 export type KnowledgeArguments = z.output<typeof input>;
 
-/** What a command needs besides itself: one of each list. */
+/** Required arguments of a command: one of each list. */
 const NEEDED: Readonly<Partial<Record<KnowledgeArguments['command'], readonly (readonly (keyof KnowledgeArguments)[])[]>>> = {
   add: [['name'], ['path', 'value']],
   update: [

@@ -37,14 +37,14 @@ const names = readdirSync(new URL('./', import.meta.url))
   .filter((file) => file.endsWith('.tool.ts'))
   .map((file) => basename(file, '.tool.ts').replaceAll('-', '_'));
 
-/** With a database and a user; `builtin.modes.spec.ts` runs the same without. */
+/** Contract with a database and a user; `builtin.modes.spec.ts` runs it without. */
 toolContract(names, () => ({
   registry: app.get(ToolRegistry),
   contexts: Object.fromEntries(names.map((name) => [name, { userId: 'alice', sessionId: 'contract', callId: randomUUID() }])),
   workspace: async () => {
     const { root, put, remove } = await testWorkspace();
     await put('docs/notes.md', '# Notes\nThe colour is blue.\n');
-    // Nothing is written to the workspace.
+    // Constant snapshot, since nothing is written to the workspace.
     return { root, remove, snapshot: () => Promise.resolve('') };
   },
   texts: { knowledge: ['docs', 'docs/notes.md', '..', 'note-'], memory_search: ["it's", '& | !', '\ud800', 'a:*'] },

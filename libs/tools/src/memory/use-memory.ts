@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Memory, MemoryFailure, type MemoryScope } from '#memory';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 
-/** What the tools of this folder need of a worker. */
+/** Worker parts required by the tools of this folder. */
 export const NEEDS_MEMORY = ['memory'] as const;
 
 export const CONTENT_CHARACTERS = 32_768;
@@ -43,7 +43,7 @@ export function requireContent(content: string): void {
   if (content.trim() === '') throw new ToolError('invalid_arguments', 'content must not be empty');
 }
 
-/** What was found, and below it what the search cannot find, where there is such a thing. */
+/** Results of a search, followed by a note on its limits, if any. */
 export function found(text: string, ranking: string, isLimited: boolean, details: object): ToolOutputObject {
   const note = isLimited ? [{ type: 'text' as const, text: `Ranked by ${ranking}.` }] : [];
   return { content: [{ type: 'text', text }, ...note], details: { ...details, ranking } };

@@ -2,8 +2,8 @@ import { PatternError, syntaxFault } from '#patterns';
 import { ToolError } from '#tool-sdk';
 
 /**
- * What is wrong in ripgrep's syntax as well as in RE2's, which is all that can be said without ripgrep: each of the two
- * takes some patterns that the other does not, and those are left to the search itself.
+ * Errors in the syntax of both ripgrep and RE2, the only ones known without running ripgrep: each of the two accepts some
+ * patterns that the other rejects, and those are left to the search itself.
  */
 const SURELY_WRONG =
   /missing closing [)\]]|unexpected \)|missing argument to repetition operator|trailing backslash|Perl syntax: `\(\?[=!]|named capture: `\(\?<[=!]|escape sequence: `\\[1-9]`/;

@@ -13,7 +13,7 @@ export class DeniedResults {
     private readonly ctx: Pick<ToolContext, 'signal'>,
   ) {}
 
-  /** Of a path as ripgrep reports it. Asked once for the lines of a file that come one after another. */
+  /** True if a path reported by ripgrep is allowed. Checked once for consecutive lines of a file. */
   async allows(path: string): Promise<boolean> {
     const { denied } = this.target.place;
     if (denied === undefined) return true;

@@ -78,7 +78,7 @@ export class FileSearchTool {
   }
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    // What else is wrong with an expression ripgrep says itself.
+    // Other errors of an expression are reported by ripgrep.
     this.check({ ...args, literal: true });
     const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path, LARGEST_SEARCHED_BYTES) };
     const { lines, found, results, truncated } =

@@ -12,7 +12,7 @@ export interface GlobRequest {
   readonly target: SearchTarget;
   readonly maxDepth: number;
   readonly most: number;
-  /** Also files that an ignore file excludes. */
+  /** Includes files that an ignore file excludes. */
   readonly ignored: boolean;
   readonly sort: 'path' | 'newest';
 }
@@ -20,11 +20,11 @@ export interface GlobRequest {
 export interface GlobResult {
   readonly files: string[];
   readonly total: number;
-  /** Whether files that match were left out because ignore files exclude them; known only where nothing was found. */
+  /** True if ignore files excluded matching files; known only if nothing was found. */
   readonly ignoredMatches: boolean;
 }
 
-/** So many files are counted; a workspace with more gets its count cut there. */
+/** Most counted files; the count of a larger workspace stops there. */
 const MOST_COUNTED = 100_000;
 const STATS_AT_ONCE = 64;
 
@@ -34,7 +34,7 @@ const STATS_AT_ONCE = 64;
  */
 export async function globFiles({ pattern, target, maxDepth, most, ignored, sort }: GlobRequest, ctx: ToolContext): Promise<GlobResult> {
   const common = ['--files', '--null', ...COMMON_ARGUMENTS, '--max-depth', String(maxDepth)];
-  // By time it sorts within each folder only, and looks at every file of the workspace again and again to do so.
+  // Sorts by path only: by time, ripgrep sorts within each folder and reads every file of the workspace repeatedly.
   const order = sort === 'newest' ? [] : ['--sort', 'path'];
   const list = (args: readonly string[]): AsyncGenerator<string> =>
     ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: target.root, separator: '\0' }, ctx);

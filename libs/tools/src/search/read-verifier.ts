@@ -4,7 +4,7 @@ import { displayPath, type SearchTarget } from './search-target.js';
 
 const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
 
-/** As ripgrep reads it: by its byte order mark, which is none of the first line. Other bytes become U+FFFD. */
+/** Text as read by ripgrep: by its byte order mark, which is not part of the first line. Invalid bytes become U+FFFD. */
 function textOf(bytes: Buffer): string {
   const mark = bytes.toString('hex', 0, 2);
   return new TextDecoder(mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8').decode(bytes);
@@ -48,7 +48,7 @@ export class ReadVerifier {
     }
   }
 
-  /** Of a path as ripgrep reports it, from the folder that it ran in. */
+  /** Place of a path reported by ripgrep, relative to its working directory. */
   private placeOf(path: string): ResolvedFile {
     const { place, root } = this.target;
     const from = isWithin(root, place.root) ? root.slice(place.root.length).split('/') : [];

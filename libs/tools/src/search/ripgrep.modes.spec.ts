@@ -8,7 +8,7 @@ import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { processesWith } from '../testing/shell-runs.js';
 import { ripgrep } from './ripgrep.js';
 
-/** As a worker has it: of one that runs as root it belongs to another user, for whom bwrap waits. */
+/** Workspace as on a worker: for root it belongs to another user, for whom bwrap waits. */
 describe('a search of a workspace', () => {
   let root: string;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a search of a workspace', () => {
       let isOver = false;
       const ended = search(abort.signal).catch(() => undefined);
       void ended.then(() => (isOver = true));
-      // Of bwrap there are two before ripgrep begins, as long as its users are not mapped and for a moment after it.
+      // Two bwrap processes exist before ripgrep begins, until shortly after its users are mapped.
       while (!isOver && processes() < 1 + (round % 3)) await setImmediate();
       abort.abort(new Error('aborted'));
       await ended;

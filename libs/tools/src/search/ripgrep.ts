@@ -66,11 +66,11 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended meanwhile.
+    // Ended in the meantime.
   }
 }
 
-/** A search that ran out of time once does so again: it is not repeated. */
+/** Throws the reason of an abort; not retryable after a timeout, since a second run would also time out. */
 function throwIfStopped(signal: AbortSignal): void {
   const reason: unknown = signal.reason;
   if (signal.aborted && reason instanceof ToolError && reason.code === 'run_timeout')
@@ -78,7 +78,7 @@ function throwIfStopped(signal: AbortSignal): void {
   signal.throwIfAborted();
 }
 
-/** What the program used too much of, when the kernel ended it. Bubblewrap answers 128 + the signal. */
+/** Exceeded limit, if the kernel ended the program. Bubblewrap returns 128 + the signal. */
 function exceededLimit(code: number | null, signal: NodeJS.Signals | null): string | undefined {
   const number = signal === null ? (code ?? 0) - 128 : constants.signals[signal];
   if (number === constants.signals.SIGXCPU)
@@ -88,7 +88,7 @@ function exceededLimit(code: number | null, signal: NodeJS.Signals | null): stri
   return undefined;
 }
 
-/** Without the program's advice to itself: the model has no flags to give. */
+/** Error without the program's advice about flags, which the model cannot set. */
 function errorMessage(stderr: string): string {
   return stderr
     .replace(/^rg: /, '')
@@ -109,7 +109,7 @@ export const COMMON_ARGUMENTS = [
 /** Never of interest, and given last, where they win: Git's own files and half-written files of this worker. */
 export const NEVER_SEARCHED = ['--glob', '!.git', '--glob', '!.toolyard-*.tmp'] as const;
 
-/** What ends without its separator is left out: the program was ended in the middle of it. @throws ToolError for a record that is too long */
+/** Complete records; skips an unended last one, at which the program was ended. @throws ToolError for a record that is too long */
 async function* records(stream: AsyncIterable<Buffer>, separator: string): AsyncGenerator<string> {
   const end = separator.charCodeAt(0);
   let rest: Buffer[] = [];

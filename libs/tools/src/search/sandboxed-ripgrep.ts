@@ -5,21 +5,21 @@ import { SEARCH_LIMITS, findExecutable, limitCommandPrefix } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 
 const STDERR_BYTES = 8_192;
-/** As root, ripgrep reads the files of the workspace's owner, and in these namespaces those of no other. */
+/** Options for root: ripgrep can read files of the workspace's owner, and of no other user in these namespaces. */
 const AS_READER = ['--unshare-user', '--info-fd', '3', '--userns-block-fd', '4', '--cap-add', 'CAP_DAC_READ_SEARCH'];
 
-/** Whether bubblewrap can run ripgrep here; asked once for each pair of programs. */
+/** Cached result of probing bubblewrap with ripgrep, for each pair of programs. */
 const works = new Map<string, Promise<boolean>>();
 
 export interface RipgrepCommand {
   readonly words: readonly [string, ...string[]];
-  /** Of bwrap, which waits on descriptors 3 and 4 until the owner of the workspace is mapped; see `mapUser`. */
+  /** User of bwrap, which waits on descriptors 3 and 4 until the owner of the workspace is mapped; see `mapUser`. */
   readonly user?: number;
 }
 
 /**
- * The command that runs ripgrep in a workspace. Where bubblewrap works, ripgrep sees nothing but the workspace and the
- * system's programs, all read-only, and has no network: nothing outside can come out, whatever the paths lead to.
+ * Command that runs ripgrep in a workspace. With a working bubblewrap, only the workspace and the system's programs are
+ * visible, all read-only and without network, so that no path can lead outside.
  */
 export async function sandboxedRipgrep(
   rg: string,
@@ -39,7 +39,7 @@ export async function sandboxedRipgrep(
   return { words: [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args] };
 }
 
-/** False: what ripgrep says about a file must be verified before it is returned. */
+/** True if ripgrep runs in a sandbox. Otherwise its results about a file must be verified before they are returned. */
 export async function isRipgrepSandboxed(ctx: Pick<ToolContext, 'env'>): Promise<boolean> {
   const path = ctx.env['PATH'] ?? process.env['PATH'];
   const rg = findExecutable(['rg'], path);
@@ -69,7 +69,7 @@ function sandbox(rg: string, root: string, reader: readonly string[] = []): stri
   return [...apart, '--proc', '/proc', ...system, '--ro-bind', root, '/workspace', '--chdir', '/workspace', '--'];
 }
 
-/** How a process ended, with the beginning of what it complained about. Never rejects. */
+/** Exit of a process, with the beginning of its error output. Never rejects. */
 export async function waitForExit(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(0, STDERR_BYTES)));

@@ -13,14 +13,14 @@ export interface SearchRequest {
   readonly literal: boolean;
   readonly case_sensitive: boolean;
   readonly context: number;
-  /** Instead of `context`, on one side. */
+  /** Context lines on one side, in place of `context`. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly multiline?: boolean | undefined;
   readonly type?: string | undefined;
   readonly max_depth?: number | undefined;
   readonly max_per_file?: number | undefined;
-  /** How many results are passed over before the first one shown. */
+  /** Number of skipped results. */
   readonly offset?: number | undefined;
   readonly output_mode: 'content' | 'files_with_matches' | 'count';
   readonly max_results: number;
@@ -28,7 +28,7 @@ export interface SearchRequest {
 
 export interface SearchResult {
   readonly lines: string[];
-  /** What the lines say. */
+  /** Found lines. */
   readonly found: Found[];
   readonly results: number;
   readonly truncated: boolean;
@@ -140,7 +140,7 @@ async function* searchMatches(request: SearchRequest, { before, after }: Around,
   }
 }
 
-/** Whether ignore files keep any file of this search from being searched. Reads no file. */
+/** True if ignore files exclude any file of this search. Reads no file. */
 export async function hasIgnoredFiles(request: SearchRequest, ctx: ToolContext): Promise<boolean> {
   if (!request.target.directory) return false;
   const searched = new Set<string>();
@@ -181,7 +181,7 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
   return ripgrep({ args, root: request.target.root, separator }, ctx);
 }
 
-/** Which files are searched. */
+/** Arguments that select the searched files. */
 function selectionArguments({ max_depth, type, include }: SearchRequest): string[] {
   return [
     ...(max_depth === undefined ? [] : ['--max-depth', String(max_depth)]),

@@ -14,12 +14,12 @@ import {
 } from '#sandbox';
 import { ToolError, type Workspace } from '#tool-sdk';
 
-/** What a search starts from: relative to the root of its place, without symbolic links, never an option. */
+/** Start of a search: relative to the root of its place, without symbolic links, never an option. */
 export interface SearchTarget {
   readonly place: ResolvedFile;
   /** The folder that the search runs in and sees. */
   readonly root: string;
-  /** What results begin with, to be a path as the model may give it: empty in the workspace. */
+  /** Prefix that turns results into paths for the model; empty in the workspace. */
   readonly prefix: string;
   /** `./` and the names. */
   readonly argument: string;
@@ -41,7 +41,7 @@ export async function searchTarget(workspace: Workspace, given: string, mostByte
   }
 }
 
-/** Where the search runs. For a path that was allowed by itself it sees the folder of that path and nothing else. */
+/** Working directory of the search. For an individually allowed path, only the folder of that path is visible. */
 function whereFrom(
   { root }: Workspace,
   place: ResolvedFile,
@@ -86,7 +86,7 @@ export function checkGlob(glob: string, argument: string): void {
     throw new ToolError('invalid_arguments', `Invalid ${argument}: it has a NUL or line break in it.`);
 }
 
-/** Why a glob can match nothing of the workspace, behind an answer that nothing was found; empty for other globs. */
+/** Note that a glob cannot match anything in the workspace, for an empty result; empty for other globs. */
 export function unreachableNote(glob: string, argument: string): string {
   if (/(?:^|[/{,])\.\.(?:[/},]|$)/.test(glob))
     return `\nThe ${argument} leaves the folder that is searched by "..": nothing outside of it is found. Name another folder as path.`;
@@ -95,7 +95,7 @@ export function unreachableNote(glob: string, argument: string): string {
   return '';
 }
 
-/** How results name a file: relative to the workspace root, without the leading `./`; absolute outside of it. */
+/** Path of a file in results: relative to the workspace root, without the leading `./`; absolute outside of it. */
 export function displayPath(path: string, prefix = ''): string {
   return prefix + (path.startsWith('./') ? path.slice(2) : path);
 }

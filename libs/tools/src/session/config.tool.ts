@@ -12,7 +12,7 @@ export const ConfigArguments = z.strictObject({
     .describe('The new value. Not said: the setting is read.'),
 });
 
-/** Reads or changes a setting of the session. It can make the session stricter, never looser. */
+/** Reads or changes a setting of the session, which can only become stricter. */
 @Tool({
   name: 'config',
   label: 'Settings',

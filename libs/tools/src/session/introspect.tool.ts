@@ -9,7 +9,7 @@ const input = z.strictObject({
   doc_path: z.string().min(1).max(256).optional().describe('A document, such as libs/README.md: its whole text is returned.'),
 });
 
-/** Answers from the documents that the product is shipped with; they are the same for every tenant. */
+/** Answers from the documents shipped with the product, which are the same for every tenant. */
 @Tool({
   name: 'introspect',
   label: 'Read about Toolyard',

@@ -20,10 +20,10 @@ const input = z.strictObject({
     .describe('Paths of files in the workspace, at most 10 of at most 20 MiB.'),
 });
 
-/** What the gateway gets: the attachments as they were found. */
+/** Arguments for the gateway, with the resolved attachments. */
 export const UserMessageArguments = z.object({ message, status, attachments: SESSION_MESSAGE.attachments });
 
-/** Says something to the people who watch the session. It waits for no answer: `ask_user` does. */
+/** Sends a message to the people who watch the session, without waiting for an answer, unlike `ask_user`. */
 @Tool({
   name: 'send_user_message',
   label: 'Tell the user',

@@ -30,7 +30,10 @@ const NEEDED: Readonly<Record<(typeof COMMANDS)[number], readonly (keyof Argumen
   interrupt: ['target', 'message'],
 };
 
-/** Sub-agents in sessions of their own, which outlive the call. What restricts the session restricts those that it begins. */
+/**
+ * Manages sub-agents in sessions of their own, which outlive the call. Restrictions of the session apply to sessions that it
+ * begins.
+ */
 @Tool({
   name: 'session_management',
   label: 'Manage sessions',

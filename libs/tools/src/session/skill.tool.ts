@@ -13,7 +13,7 @@ export function skillNameOf(written: string): string {
   return written.trim().replace(/^[/$]+/, '');
 }
 
-/** Loads instructions that the operator keeps for agents. They are a text for the model: nothing in them runs. */
+/** Loads the operator's instructions for agents, as text for the model: nothing in them runs. */
 @Tool({
   name: 'skill',
   label: 'Load a skill',

@@ -13,7 +13,7 @@ import { commandFormOf } from './command-form.js';
 
 const TIMEOUT_MS = 120_000;
 
-/** They read, and still a person has to be asked: what they answer gives access to more, or they write a local file. */
+/** Reading operations that still need approval: their output gives access to more, or they write a local file. */
 const SECRET_OR_WRITING = [
   '*get-secret*',
   'get-parameter*',

@@ -1,6 +1,6 @@
 import type { CommandForm, ToolContext } from '#tool-sdk';
 
-/** How a command is answered: the texts that every answer needs are there. */
+/** Form of a command's result, with the texts that every result needs. */
 export type FullCommandForm = CommandForm & Required<Pick<CommandForm, 'timedOut'>>;
 
 const OWN: FullCommandForm = { timedOut: (ms) => `Command timed out after ${Math.round(ms / 100) / 10}s and was killed` };

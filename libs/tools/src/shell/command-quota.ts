@@ -4,18 +4,18 @@ import type { ProcessCommand, ProcessReport } from '#sandbox';
 import { type ToolContext, ToolError, type WorkspaceQuota } from '#tool-sdk';
 import { lastOutput } from './shell-text.js';
 
-/** How often what a running command wrote is looked at; less often where looking takes long. */
+/** Interval of measuring the output of a running command; longer if measuring is slow. */
 const MEASURE_MS = 2_000;
 const MEASURE_SHARE = 20;
 const SIGNAL_BASE = 128;
 
-/** What holds a command to the quota of its workspace. */
+/** Enforces the quota of the workspace for a command. */
 export interface CommandQuota {
   /** Aborted with a ToolError when the command has written more than the workspace may take. */
   readonly signal: AbortSignal;
-  /** The command with no file larger than what is left. With nothing left it may remove files, and write none. */
+  /** Limits the file size of a command to the remaining quota. Without a rest, the command may only remove files. */
   limit(command: ProcessCommand): ProcessCommand;
-  /** What the command ran into, in the words of the quota; undefined for every other end. */
+  /** Quota error of a command; undefined for any other end. */
   failureOf(report: ProcessReport, ctx: Pick<ToolContext, 'redact'>): ToolError | undefined;
   /** Ends looking, and has the workspace measured before the next write. Idempotent. */
   close(): void;
@@ -62,7 +62,10 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
   };
 }
 
-/** `overdrawn`: the files there were beyond the limit when the command started; it may remove them, and add none. */
+/**
+ * Measures until the quota is exceeded. `overdrawn`: number of files beyond the limit at the start, which the command may
+ * remove, but not increase.
+ */
 async function watch(quota: WorkspaceQuota, overdrawn: number, exceeded: AbortController, closed: AbortSignal): Promise<void> {
   for (let waitMs = MEASURE_MS; ;) {
     await sleep(waitMs, undefined, { signal: closed, ref: false }).catch(() => undefined);

@@ -49,7 +49,7 @@ const input = z.strictObject({
   examples: [{ title: 'What is here', arguments: { command: 'Get-ChildItem | Select-Object Name, Length' } }],
 })
 export class PowershellTool {
-  /** Without a sandbox, as in a process that only lists tools, nothing runs. */
+  /** Default for a process that only lists tools: without a sandbox nothing runs. */
   constructor(@Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process')) {}
 
   async run(

@@ -33,7 +33,7 @@ describe('the shell on a host over ssh', () => {
   const run = async (command: string, more: More = {}, ctx: ToolContext = contextOf(), hosts = hostsOf()) =>
     outputOf(await new ShellTool(undefined, undefined, hosts).run({ command, persistent: false, background: false, ...more }, ctx));
   const text = async (...args: Parameters<typeof run>) => textOf(await run(...args));
-  /** How a command ends whose time is over once it has said `said`: by a clock, a slow host may not have begun with it. */
+  /** Error of a command that times out once it has written `said`: by a clock, a slow host may not have begun. */
   const failureOverTime = async (command: string, said: string, limitMs: number, hosts?: RemoteHosts) => {
     const over = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal);

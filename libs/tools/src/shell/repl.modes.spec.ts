@@ -33,7 +33,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
   const run = (language: 'python' | 'node' | 'py' | 'bash', code: string, ctx = context(), timeout_ms?: number) =>
     tool.run({ language, code, ...(timeout_ms === undefined ? {} : { timeout_ms }) }, ctx);
   const text = async (...args: Parameters<typeof run>) => textOf(await run(...args));
-  /** How code ends whose time is over as soon as it has written something: by a clock, a slow machine may not have begun with it. */
+  /** Error of code that times out once it has written output: by a clock, a slow machine may not have begun. */
   const failureOverTime = async (language: 'python' | 'node', code: string, limitMs: number) => {
     const over = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal);
@@ -128,7 +128,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
   });
 
   it('interrupts code also when its interpreter is still busy with earlier code', async () => {
-    // Written after the answer: it is shown with the next code, which is then sent already, and waits.
+    // Output after the response is shown with the next code, which is already sent, and waits.
     await run('node', `var fs = require('node:fs'); setImmediate(() => { fs.writeSync(1, 'busy'); while (!fs.existsSync('go')); }); 0`);
     const cancel = new AbortController();
     const onUpdate = () =>

@@ -16,7 +16,7 @@ import { commandFormOf } from './command-form.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** For interrupt and kill. */
+/** Time for interrupt and kill. */
 const SLACK_MS = 10_000;
 const MOST_MEMORY_BYTES = 1_073_741_824;
 

@@ -6,7 +6,7 @@ const MIB = 1_048_576;
 /** A bomb in a test doubles only so often (511 processes), so that a limit that fails costs a red test and not the machine. */
 const DOUBLINGS = 8;
 
-/** What a hostile or runaway command cannot do, wherever it runs: each ends typed, leaves nothing, and its neighbours go on. */
+/** Limits of a hostile or runaway command in any sandbox: each ends with a typed error, leaves nothing, and its neighbours continue. */
 export function sandboxLimitsContract(name: string, under: SandboxUnderTest): void {
   describe(`a runaway command in the sandbox ${name}`, () => {
     let runs: ShellRuns;

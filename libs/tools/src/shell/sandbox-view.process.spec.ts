@@ -39,7 +39,7 @@ describe('what a command sees of folders that were opened to it', () => {
   });
   afterAll(() => rm(home, { recursive: true }));
 
-  /** What is in a denied folder is denied, but never the workspace, as the policy has it. */
+  /** Denials of folders with their content, but never of the workspace, as in the policy. */
   function deniedAt(paths: Record<'read' | 'write', readonly string[]>): DeniedPaths {
     const covers = (name: string, path: string): boolean => {
       const folder = join(home, name);

@@ -6,7 +6,7 @@ import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { failureOf, newMarker, processesWith, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
 
-/** What the shell does wherever it runs. */
+/** Behaviour of the shell in any sandbox. */
 export function sandboxContract(name: string, under: SandboxUnderTest): void {
   describe(`a command in the sandbox ${name}`, () => {
     let runs: ShellRuns;

@@ -15,7 +15,7 @@ const bubblewrap = {
 
 for (const suite of [sandboxContract, sandboxLimitsContract, shellStateContract]) suite('host', host);
 
-/** Where user namespaces are forbidden, as in many containers, what counts is that nothing runs unisolated instead. */
+/** Checks without user namespaces, as in many containers, that nothing runs unisolated instead. */
 if ((await working.probe()).ok) {
   for (const suite of [sandboxContract, sandboxLimitsContract, shellStateContract]) suite('bubblewrap', bubblewrap);
 } else {

@@ -7,7 +7,7 @@ import { NO_BACKGROUND, noSuchRun, requireSession, runDetails, stateOf } from '.
 
 const MOST_WAIT_SECONDS = 30;
 const LOOK_MS = 250;
-/** Below what a model is shown of a result, so that nothing after the position it gets was cut. */
+/** Less than the limit for results, so that no text after the returned position is cut. */
 const MOST_BYTES = 12_000;
 
 const input = z.strictObject({

@@ -2,13 +2,13 @@
 export const STATE_END = '#end\n';
 
 /**
- * Bash that takes over a shell's state from descriptor 3 and leaves the new one on descriptor 4. Kept are the folder, the
- * umask, variables, functions, and extglob, without which functions that need it can be neither read nor run. Not kept:
- * what the worker sets for every command, other options and traps, and aliases, which can change what the words of a
- * later command mean after it was judged.
+ * Bash that restores a shell's state from descriptor 3 and writes the new one to descriptor 4. Includes the folder, the umask,
+ * variables, functions, and extglob, without which functions that need it can be neither read nor run. Excludes variables that
+ * the worker sets for every command, other options and traps, and aliases, which can change the meaning of a later command
+ * after its evaluation.
  *
- * User code may replace functions but not what `builtin` names; it may still spoil its own state, which only ever comes
- * back to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.
+ * User code may replace functions but not the commands run by `builtin`; it may still damage its own state, which is only
+ * returned to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.
  */
 const KEEPER = `
 declare -A __toolyard_given
@@ -41,7 +41,10 @@ __toolyard_save() {
 }
 `;
 
-/** One line, so that the line numbers in messages are those of the command. Arguments: the keeper, the command, a folder or nothing. */
+/**
+ * Single line, so that the line numbers in messages are those of the command. Arguments: the keeper, the command, a folder or
+ * nothing.
+ */
 const MAIN = [
   'builtin eval "$1"',
   '__toolyard_command=$2 __toolyard_folder=$3 __toolyard_saved=',

@@ -5,7 +5,7 @@ import type { ToolContext } from '#tool-sdk';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { failureOf, newMarker, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
 
-/** How a session's shell goes on from call to call, wherever it runs. */
+/** State of a session's shell between calls, in any sandbox. */
 export function shellStateContract(name: string, under: SandboxUnderTest): void {
   describe(`a persistent shell in the sandbox ${name}`, () => {
     let runs: ShellRuns;

@@ -5,7 +5,7 @@ import { STATE_END } from './shell-script.js';
 
 const LARGEST_STATE_BYTES = 262_144;
 
-/** The open state of a session's shell: what it was, to be read, and a new file for what it becomes. */
+/** Open state of a session's shell: the old one for reading, and a new file for the next one. */
 export interface ShellState {
   /** Descriptors 3 (old) and 4 (new) of the command. */
   readonly files: readonly [number, number];
@@ -16,9 +16,9 @@ export interface ShellState {
 }
 
 /**
- * Opens the state of the session that works in `root`. It is a file beside the workspaces, which commands in a sandbox do
- * not see: they get it as open descriptors. The worker only moves its bytes; nothing but the session's own commands read it.
- * Two commands at once each start from the same state; the one that ends last leaves its own. `~` is in no session's name.
+ * Opens the state of the session that works in `root`, a file beside the workspaces. Commands in a sandbox get it as open
+ * descriptors only. The worker only moves its bytes; nothing but the session's own commands read it. Concurrent commands start
+ * from the same state; the last one to end stores its own. `~` is in no session's name.
  */
 export async function openShellState(root: string, attempt: string): Promise<ShellState> {
   const folder = join(dirname(root), '~shell');

@@ -5,11 +5,11 @@ import type { FullCommandForm } from './command-form.js';
 
 const LAST_OUTPUT_CHARS = 800;
 const ERROR_LINE_CHARS = 500;
-/** As much as is kept of the end of any stream. */
+/** Characters stored of the end of any stream. */
 const END_CHARS = 98_304;
 /** No secret that is recognised is as long. */
 const SECRET_CHARS = 20_480;
-/** So near, a line border is better than a cut in a line. */
+/** Distance within which a line border is better than a cut in a line. */
 const LINE_CHARS = 4_096;
 /** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
 const SIGNAL_BASE = 128;
@@ -34,7 +34,7 @@ function endOf({ text, tail, hasGap }: CapturedOutput, redact: Redacting['redact
   const whole = hasGap ? tail : text + tail;
   if (!hasGap && whole.length <= END_CHARS) return redact(whole);
   const end = whole.slice(-END_CHARS);
-  // What may be half of a secret is left out.
+  // Skips a possible partial secret.
   const behind = redact(end).slice(redact(end.slice(0, SECRET_CHARS), true).length);
   const line = behind.indexOf('\n') + 1;
   return behind.slice(line < LINE_CHARS ? line : 0).replace(/^[\uDC00-\uDFFF]/, '');
@@ -76,7 +76,7 @@ export function abortError(
   return new ToolError('run_timeout', `${form.timedOut(ranMs)}${lastOutput(redact, stdout, stderr)}`, { killed, mayHaveFinished });
 }
 
-/** What to say of a command that was killed for what it used; undefined for every other end. */
+/** Error of a command killed for its resource use; undefined for any other end. */
 export function limitError({ exit, stdout, stderr }: ProcessReport, { redact }: Redacting): ToolError | undefined {
   if (exit.how !== 'over_limit') return undefined;
   const { limit, used, allowed } = exit.overrun;
@@ -102,7 +102,7 @@ function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
 }
 
-/** Without those that are empty; to be joined by line ends. */
+/** Texts of the streams without empty ones, for joining by line ends. */
 function outputTexts(stdout: CapturedOutput, stderr: CapturedOutput, form: FullCommandForm): string[] {
   const out = withCutNote('stdout', stdout, form);
   const err = withCutNote('stderr', stderr, form);

@@ -15,7 +15,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
 const BACKGROUND_TIMEOUT_MS = 3_600_000;
 const MAX_BACKGROUND_TIMEOUT_MS = 43_200_000;
-/** For the tool to kill the command itself. */
+/** Time for the tool to kill the command itself. */
 const SLACK_MS = 10_000;
 
 /** Linux takes no longer word of a command line, and policy reads no longer script in the gateway. */
@@ -65,7 +65,7 @@ type Input = z.output<typeof input>;
     { kind: 'command', argument: 'command' },
     { kind: 'path', argument: 'working_dir', access: 'read' },
   ],
-  // The tool keeps the time itself; this only bounds the longest it may be asked for, with room to kill.
+  // Upper bound of the requested time, with room to kill; the tool enforces the time itself.
   timeoutMs: MAX_TIMEOUT_MS + SLACK_MS,
   aliases: ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'],
   argumentAliases: {
@@ -85,7 +85,7 @@ type Input = z.output<typeof input>;
 export class ShellTool {
   private readonly shell = findExecutable(['bash', 'sh']) ?? '/bin/sh';
 
-  /** Without a sandbox, as in a process that only lists tools, nothing runs. */
+  /** Default for a process that only lists tools: without a sandbox nothing runs. */
   constructor(
     @Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process'),
     @Optional() private readonly gateway: ToolGateway = new NoToolGateway(),
@@ -131,7 +131,7 @@ export class ShellTool {
     return runRemote(host, { command, workingDir, limitMs: limitOf(args), form: commandFormOf(ctx) }, ctx);
   }
 
-  /** The same call once more, which a gateway submits and judges; that one has `startedBy` and runs the command. */
+  /** Submits the same call again through a gateway, which evaluates it; the new call has `startedBy` and runs the command. */
   private startInBackground({ timeout_ms = BACKGROUND_TIMEOUT_MS }: Input, ctx: ToolContext): Promise<ToolOutput> {
     requireSession(ctx.sessionId);
     return this.gateway.run(ctx, { run_ms: timeout_ms + SLACK_MS });

@@ -1,4 +1,4 @@
-/** Of one pixel, whole. */
+/** Complete images of one pixel. */
 export const IMAGES = {
   'image/png': image(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4AWIyWl1WDwAAAP//ezGB2AAAAAZJREFUAwAEQwHVpH7YugAAAABJRU5ErkJggg==',

@@ -26,7 +26,7 @@ const AWKWARD = [
   'a\nb',
 ];
 
-/** Two in five any JSON; the others in the form of the schema: what is required is there, each value of its type. */
+/** Random arguments: two in five any JSON; the others fit the schema: required fields are present, each value has its type. */
 export function randomArguments(tool: Described, texts: readonly string[]): fc.Arbitrary<Record<string, unknown> | string> {
   const names = Object.keys(propertiesOf(tool));
   const any = fc.oneof(

@@ -1,10 +1,11 @@
 import type { ServerSettings } from '../code/server/language-servers.config.js';
 
 /**
- * A language server for tests, as text for `node -e`. Its initialization options say what it answers, by method. In
- * answers `ROOT` is the URI of the workspace, and `HEARD` is all notifications that it got, a line each. A text is what it does instead.
- * It reports `reports` about a text that contains `reportsWhere`, and nothing about another; with `outdated` it first repeats its last
- * report, of the version before. With `deaf` it reads nothing once it has started. An `edits` of a method has it change a file of the workspace before it answers.
+ * Language server for tests, as text for `node -e`. Its initialization options contain the responses by method. In responses,
+ * `ROOT` is the URI of the workspace, and `HEARD` the received notifications, a line each. A text is an action in place of a
+ * response. The server reports `reports` about a text that contains `reportsWhere`, and nothing about another; with `outdated`
+ * it first repeats its last report, of the previous version. With `deaf` it reads nothing after its start. With `edits` of a
+ * method it changes a file of the workspace before it responds.
  */
 const SCRIPT = String.raw`
 let options = {}, root = '', heard = [], rest = Buffer.alloc(0);

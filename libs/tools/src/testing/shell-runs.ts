@@ -7,9 +7,9 @@ import { giveFolder, type ResourceLimits, type Sandbox } from '#sandbox';
 import { type ToolContext, ToolError, type ToolOutput, type ToolOutputObject } from '#tool-sdk';
 import { fakeToolContext } from './tool-context.js';
 
-/** What the suites need to know of a sandbox to run the shell in it. */
+/** Sandbox under test, with the facts that the suites need. */
 export interface SandboxUnderTest {
-  /** With these limits, the rest as usual. */
+  /** Creates a sandbox with these limits, defaults for the others. */
   make(limits?: Partial<ResourceLimits>): Sandbox;
   /** Commands see their own files, processes and network only. */
   readonly isolated: boolean;
@@ -33,7 +33,7 @@ export class ShellRuns {
     return runs;
   }
 
-  /** As a worker does: commands of one that runs as root have a user of their own. */
+  /** Gives the workspace to the user of commands, as a worker does if it runs as root. */
   private async give(root: string): Promise<void> {
     const sandbox = this.under.make();
     await sandbox.probe();
@@ -72,7 +72,7 @@ export function outputOf(output: ToolOutput): ToolOutputObject {
   throw new Error('expected an object with content');
 }
 
-/** As the model reads it. */
+/** Text for the model. */
 export function textOf({ content }: ToolOutputObject): string {
   return content.map((item) => (item.type === 'text' ? item.text : `no text but ${item.type}`)).join('\n');
 }

@@ -2,8 +2,8 @@ import { Worker, type ResourceLimits } from 'node:worker_threads';
 
 export interface ThreadSettings {
   /**
-   * CommonJS source of the thread: it answers each message with one message. Given as text, so that it is the same in compiled and
-   * in tested code.
+   * CommonJS source of the thread, which answers each message with one message. Given as text, so that compiled and tested code
+   * use the same.
    */
   readonly source: string;
   readonly workerData: unknown;
@@ -13,9 +13,9 @@ export interface ThreadSettings {
 const MAX_THREADS = 2;
 
 /**
- * Runs parsers of foreign content in at most two threads, which are kept for the next task: such work must not block the
- * event loop that renews leases. A task that takes longer than `timeoutMs` or too much memory, or that is aborted, rejects
- * and ends its thread. A task that is aborted while it waits for a thread ends none.
+ * Runs parsers of foreign content in at most two threads, which are reused: such work must not block the event loop that renews
+ * leases. A task that exceeds `timeoutMs` or its memory, or that is aborted, rejects and ends its thread. A task that is
+ * aborted while it waits for a thread ends none.
  */
 export class ThreadPool<I extends object, O> {
   private readonly idle: Worker[] = [];

@@ -46,13 +46,13 @@ export function looksBinary(body: Buffer): boolean {
 }
 
 /**
- * The body as text, without its byte order mark. Its encoding is the first that is known of these:
- * 1. the byte order mark, or NUL bytes in each second place, as UTF-16 begins without one;
+ * Body as text, without its byte order mark. The encoding is the first known one of:
+ * 1. the byte order mark, or NUL bytes in each second place, as in UTF-16 without one;
  * 2. the charset of the header;
- * 3. UTF-8, where the bytes are valid and not only ASCII, whatever the document says of itself;
+ * 3. UTF-8, if the bytes are valid and not only ASCII, despite any declaration in the document;
  * 4. the XML declaration, the `meta` element of a page, the `@charset` of a style sheet;
- * 5. UTF-8 where some characters are, else windows-1252, as in browsers.
- * Wrong bytes become U+FFFD.
+ * 5. UTF-8 if some characters are valid, else windows-1252, as in browsers.
+ * Invalid bytes become U+FFFD.
  */
 export function decodeBody(body: Buffer, contentType: string): string {
   const labels = [markOf(body), /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i.exec(contentType)?.[1]];
@@ -92,7 +92,7 @@ function validUtf8(body: Buffer): string | undefined {
   }
 }
 
-/** The encoding that the beginning of a document names. It was read as ASCII, so UTF-16 means UTF-8. */
+/** Encoding declared at the beginning of a document. The declaration is ASCII, so UTF-16 means UTF-8. */
 function declaredIn(body: Buffer, contentType: string): string | undefined {
   const start = body.toString('latin1', 0, 4_096);
   const label =

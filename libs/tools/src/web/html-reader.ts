@@ -3,7 +3,7 @@ import { HtmlWorkerPool, type Conversion, type Page, type TextStyle } from './ht
 export interface ReadPage {
   readonly title?: string;
   readonly text: string;
-  /** Said when the text is less than the page. */
+  /** Note if the text is less than the page. */
   readonly note?: string;
 }
 

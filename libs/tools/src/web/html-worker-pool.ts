@@ -6,7 +6,7 @@ export type TextStyle = 'markdown' | 'text';
 
 export interface Page {
   readonly html: string;
-  /** Where relative links begin, unless the page says otherwise. */
+  /** Base of relative links, unless the page declares another. */
   readonly url: string;
   /** Written as XML. */
   readonly isXml?: boolean;

@@ -8,7 +8,7 @@ import { checkHeaders, headersWithSecrets } from './request-headers.js';
 import { HttpSecretStore, httpSecretsFrom } from './web.config.js';
 
 const MOST_BYTES = 1_000_000;
-/** Unless the call says otherwise: many servers refuse requests without them. */
+/** Default headers: many servers reject requests without them. */
 const HEADERS = { 'user-agent': 'toolyard', accept: '*/*' };
 const WITHOUT_BODY = ['GET', 'HEAD'];
 
@@ -22,7 +22,7 @@ const input = z.strictObject({
   body: z.string().max(1_000_000).optional().describe('Request body; not with GET and HEAD.'),
 });
 
-/** One request to an API. Redirects are answers: where they lead is checked when it is requested. */
+/** Sends one request to an API. Redirects are returned as responses: their target is checked when it is requested. */
 @Tool({
   name: 'http_request',
   label: 'HTTP request',
@@ -32,7 +32,7 @@ const input = z.strictObject({
     'To read web pages, use web_fetch.',
   input,
   tier: 'side_effecting',
-  // What a method does to the other side is not known here.
+  // `once`, since the effect of a method on the server is unknown.
   effect: 'once',
   pool: 'net',
   subjects: [{ kind: 'url', argument: 'url' }],

@@ -6,7 +6,7 @@ export interface Segments {
   readonly note?: string;
 }
 
-/** Of a text in paragraphs, those with one of the words and their neighbours; the first ones where none has any. */
+/** Paragraphs of a text with one of the words, and their neighbours; the first paragraphs if there is no match. */
 export function matchingSegments(text: string, terms: string): Segments {
   const segments = text.split(/\n\s*\n/).filter((segment) => segment.trim() !== '');
   const words = terms

@@ -3,7 +3,7 @@ import type { HttpSecretStore } from './web.config.js';
 
 export type HeaderValue = string | { readonly secret: string };
 
-/** Headers that say how a connection is used, or where a request goes: they are the worker's. */
+/** Headers that control the connection, or the target of a request: reserved for the worker. */
 const RESERVED = /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*)$/;
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -30,7 +30,7 @@ const input = z.strictObject({
 });
 type Input = z.output<typeof input>;
 
-/** What is shown of a document, besides the facts of the answer. */
+/** Shown content of a document, besides the facts of the response. */
 interface Shown extends ReadPage {
   readonly mode: 'markdown' | 'text' | 'raw' | 'metadata_only';
 }
@@ -147,7 +147,7 @@ function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolC
   };
 }
 
-/** What was cut has no half of a secret at its end. */
+/** Shown part of a text, without a partial secret at a cut. */
 function shownPart(text: string, cut: boolean, ctx: ToolContext): string {
   return cut ? ctx.redact(text, true) : text;
 }

@@ -8,7 +8,7 @@ import type { SearchHit, SearchProvider, SearchQuery } from './search-providers/
 const QUERY_CHARACTERS = 200;
 const SNIPPET_CHARACTERS = 2_000;
 const MOST_BYTES = 2_000_000;
-/** What one engine may take, so that the next one can be asked. */
+/** Time limit of one engine, which leaves time for the next one. */
 const PROVIDER_MS = 8_000;
 const NOT_CONFIGURED =
   'Web search is not configured. Ask the operator to set SEARXNG_URLS, BRAVE_API_KEY or TAVILY_API_KEY for the workers.';
@@ -69,7 +69,7 @@ export class WebSearchTool {
     await this.fetcher.close();
   }
 
-  /** The hits, or why there are none. Its address may be confidential and is not named. */
+  /** Hits, or the reason why there are none. The engine's address may be confidential and is not included. */
   private async ask(provider: SearchProvider, query: SearchQuery, signal: AbortSignal): Promise<readonly SearchHit[] | string> {
     const { url, ...request } = provider.request(query);
     try {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
 
-/** What `http_request` may put into a header: the variable that has it, the hosts that may get it, and whose calls may use it. */
+/** Secrets for headers of `http_request`: the variable, the allowed hosts, and the allowed callers. */
 const HttpSecrets = z.record(
   z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/),
   z.strictObject({

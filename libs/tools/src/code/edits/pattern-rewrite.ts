@@ -62,7 +62,7 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, many, one]) => many ?? one ?? '').filter((name) => name !== '_');
 }
 
-/** Of a file that a rewrite makes. */
+/** Most characters of a rewritten file. */
 const MOST_CHARACTERS = 10 * 1_048_576;
 
 function outermost(matches: readonly PatternMatch[]): PatternMatch[] {

@@ -44,7 +44,10 @@ export async function renameSymbol(
   return changeFiles(planned, { dryRun, ctx: run.ctx });
 }
 
-/** Of the file that was asked about the server has the text; of others it hears when they change. */
+/**
+ * Checks that a file is unchanged: by its text for the requested file, which the server has; by notifications of changes for
+ * others.
+ */
 function isAsSeen(path: string, { path: asked, text: given, files }: ShownDocument, root: string): (text: string) => Promise<boolean> {
   return async (text) => {
     if (path === asked) return text === given;

@@ -9,7 +9,7 @@ import { MOST_SYMBOLS, outlineLines } from './symbols.js';
 
 const MAP_FILES = 200;
 const MAP_CHARACTERS = 60_000;
-/** Of an overview: the folders and files with the most definitions. */
+/** Most folders and files of an overview, by number of definitions. */
 const TOP = 15;
 
 /** All definitions of one file. */

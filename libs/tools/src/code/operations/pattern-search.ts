@@ -34,7 +34,7 @@ export const patternSearch: CodeOperation = async ({ pattern: given, language, p
   return textOutput((lines.join('\n') || 'No code matches the pattern') + note, { matches: found, truncated: more });
 };
 
-/** What a pattern that is no code means for the model; any other error as it is. */
+/** Error for the model if a pattern is not valid code; any other error unchanged. */
 export function invalidPattern(error: unknown): unknown {
   if (!(error instanceof PatternError)) return error;
   return new ToolError('invalid_arguments', `Invalid pattern: ${error.message}. ${FORM}`, { cause: error });

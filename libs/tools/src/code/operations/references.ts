@@ -9,7 +9,7 @@ import { definitionsOf, symbolLine } from './symbols.js';
 
 const BY_NAME = 'found by name, without types: other symbols of this name are among them';
 
-/** At a place a language server answers where one is configured for the file; otherwise what stands there is looked for by its name. */
+/** Operation by place if a language server is configured for the file; otherwise by the name at that place. */
 function atPlaceOrByName(atPlace: typeof definitionsAt, byName: CodeOperation): CodeOperation {
   return async (request, run) => {
     const { row, column } = request;
@@ -33,7 +33,7 @@ const definitionsByName: CodeOperation = async (request, { threads, ctx }) => {
   return textOutput(text + scan.note(...notes), { definitions: found.map(({ symbol, path }) => ({ path, ...symbol })), truncated: more });
 };
 
-/** Where a name stands in code, outside of comments and texts. */
+/** Occurrences of a name in code, outside of comments and strings. */
 const referencesByName: CodeOperation = async ({ symbol_name, path, language, limit, offset }, { threads, ctx }) => {
   const { name } = splitName(needed(symbol_name, 'symbol_name'));
   const scan = new SourceScan(threads, ctx);

@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from 'vscode-languageserver-protocol/node';
 
-/** What this client can do with answers. No snippets, no creation or renaming of files, no commands. */
+/** Client capabilities for responses. No snippets, no creation or renaming of files, no commands. */
 export const CAPABILITIES: ClientCapabilities = {
   general: { positionEncodings: ['utf-16'] },
   workspace: {

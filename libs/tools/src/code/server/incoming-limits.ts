@@ -1,4 +1,4 @@
-/** Of what a server sends: in one header, in one message, in a second. */
+/** Limits of a server's output: per header, per message, per second. */
 const MOST_HEADER_BYTES = 4_096;
 const MOST_MESSAGE_BYTES = 16 * 1_048_576;
 const MOST_SECOND_BYTES = 64 * 1_048_576;
@@ -15,7 +15,7 @@ export class IncomingLimits {
   private bodyBytes = 0;
   private window = { until: 0, bytes: 0, messages: 0 };
 
-  /** Why the server must not be read any further; undefined while it keeps to the limits. */
+  /** Reason to stop reading from the server; undefined within the limits. */
   accept(chunk: Buffer): string | undefined {
     const now = performance.now();
     if (now > this.window.until) this.window = { until: now + 1_000, bytes: 0, messages: 0 };
@@ -48,7 +48,10 @@ export class IncomingLimits {
   }
 }
 
-/** Undefined where the library may read the header in another way: it takes `0x10`, decodes bytes as 7 bits, and keeps the last of a name. */
+/**
+ * Length by the header. Undefined if the library may read it differently: it accepts `0x10`, decodes bytes as 7 bits, and keeps
+ * the last of equal names.
+ */
 function contentLength(header: string): number | undefined {
   const lines = header.split('\r\n').map((line) => HEADER_LINE.exec(line)?.groups);
   if (lines.includes(undefined)) return undefined;

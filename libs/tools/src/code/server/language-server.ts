@@ -14,20 +14,20 @@ const MOST_LATE = 3;
 
 export type ServerTimes = Pick<LanguageServerSettings, 'startMs' | 'requestMs' | 'quietMs'>;
 
-/** With the files that the server last heard of, as they were then. */
+/** Open document with the files as last reported to the server. */
 export interface ShownDocument extends OpenDocument {
   readonly files: WorkspaceSnapshot;
 }
 
 export interface ServerStart {
   readonly settings: ServerSettings;
-  /** Of the workspace; without links. */
+  /** Root of the workspace, without links. */
   readonly root: string;
   readonly command: ProcessCommand;
   readonly times: ServerTimes;
 }
 
-/** One server process for one workspace. Requests go on at the same time; what it knows of the files is renewed by one at a time. */
+/** Server process for one workspace. Requests are concurrent; updates of its files run one at a time. */
 export class LanguageServer {
   readonly diagnostics: PublishedDiagnostics;
   private readonly documents: OpenDocuments;
@@ -85,13 +85,13 @@ export class LanguageServer {
     return this.connection.ended;
   }
 
-  /** Whether the server says that it answers this, such as `hoverProvider`. */
+  /** True if the server declares a capability, such as `hoverProvider`. */
   can(capability: string): boolean {
     const value = this.capabilities[capability];
     return value !== undefined && value !== null && value !== false;
   }
 
-  /** Tells the server what has changed in the workspace, and opens the file. With `again` the server examines it again. */
+  /** Notifies the server of changes in the workspace, and opens the file. `again` forces a new analysis. */
   async show(path: string, ctx: ToolContext, again = false): Promise<ShownDocument> {
     const options = { signal: ctx.signal, timeoutMs: this.times.requestMs };
     const turn = this.before.then(async () => {
@@ -117,7 +117,7 @@ export class LanguageServer {
     await this.running.stop();
   }
 
-  /** Also a server that does not read what it is sent is late. */
+  /** Counts late requests, including those to a server that does not read its input. */
   private async countingLate<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

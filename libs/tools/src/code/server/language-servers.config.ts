@@ -3,7 +3,7 @@ import { z } from 'zod';
 const TIMES = { startMs: 25_000, requestMs: 25_000, quietMs: 1_000 };
 const EXTENSION = /^[A-Za-z0-9_+-]{1,32}$/;
 
-/** Which command speaks the Language Server Protocol for which files. */
+/** Commands of language servers, with the extensions of their files. */
 const LanguageServerList = z.record(
   z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/),
   z.strictObject({
@@ -37,7 +37,7 @@ export const LANGUAGE_SERVERS_ENV = {
     .describe('Milliseconds after which an unused language server is ended.'),
 };
 
-/** Without any server. */
+/** Settings without any server. */
 export const NO_LANGUAGE_SERVERS: LanguageServerSettings = { servers: [], most: 1, idleMs: 600_000, ...TIMES };
 
 const LanguageServersEnv = z.object(LANGUAGE_SERVERS_ENV);
@@ -45,7 +45,7 @@ const LanguageServersEnv = z.object(LANGUAGE_SERVERS_ENV);
 export interface ServerSettings {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Of the names of files, without the dot, in lower case. */
+  /** File extensions, without the dot, in lower case. */
   readonly extensions: readonly string[];
   /** Given to the server when it is initialized. */
   readonly options?: unknown;
@@ -55,11 +55,11 @@ export interface LanguageServerSettings {
   readonly servers: readonly ServerSettings[];
   readonly most: number;
   readonly idleMs: number;
-  /** What the start of a server may take. */
+  /** Time limit for the start of a server. */
   readonly startMs: number;
-  /** What an answer, or a report of diagnostics, may take. */
+  /** Time limit for a response, or for a report of diagnostics. */
   readonly requestMs: number;
-  /** How long a server that has reported faults of a file reports nothing more when it is done with it. */
+  /** Pause after the last report of diagnostics that counts as the end of the analysis. */
   readonly quietMs: number;
 }
 

@@ -19,14 +19,14 @@ interface Entry {
   /** Calls that use it or wait for its start. */
   users: number;
   lastUsed: number;
-  /** Its session was deleted: it ends with its last user. */
+  /** True if the session was deleted: the server ends with its last user. */
   isOver: boolean;
 }
 
 const UNISOLATED =
   'they run code of the workspace without an approval, and commands are not isolated on this worker: set SANDBOX=bubblewrap';
 
-/** Whether servers can be asked in a process with these settings and commands, as far as is known without starting one. */
+/** Availability of servers in a process with these settings and commands, determined without starting one. */
 export function languageServersStatus(
   { servers }: LanguageServerSettings,
   { ok, isolation, reason }: PoolSandbox,
@@ -37,9 +37,9 @@ export function languageServersStatus(
 }
 
 /**
- * The language servers of this process: one for each workspace, what its calls may see of it, and configured server. One
- * starts with the first call and ends when it was not used for a while, when its session was deleted, when its workspace is
- * gone, or when another one needs its room. The class is the injection token.
+ * Language servers of this process: one for each workspace, visible part of it, and configured server. Started by the first
+ * call, ended after idle time, on deletion of its session or workspace, or to make room for another one. The class is the
+ * injection token.
  */
 export class LanguageServers {
   private readonly entries = new Map<string, Entry>();
@@ -56,7 +56,7 @@ export class LanguageServers {
     return this.settings.servers;
   }
 
-  /** By the end of a file's name. */
+  /** Server by file extension. */
   serverFor(path: string): ServerSettings | undefined {
     const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
     return this.settings.servers.find(({ extensions }) => extensions.includes(extension));
@@ -171,7 +171,7 @@ export class LanguageServers {
   ): Promise<LanguageServer> {
     const entry = this.entries.get(key);
     const onEnd = (): void => {
-      // One that was ended on purpose is not in the table any more.
+      // Ignores a server that was ended on purpose: it is no longer in the table.
       if (entry === undefined || this.entries.get(key) !== entry) return;
       this.entries.delete(key);
       this.backOff.failed(key);

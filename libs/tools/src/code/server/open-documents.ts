@@ -34,13 +34,13 @@ export class OpenDocuments {
     return this.byUri(uri) !== undefined;
   }
 
-  /** Whether what the server says of a version is about another text than the file has now. */
+  /** True if a report about a version refers to an older text of the file. */
   isOutdated(uri: string, version: unknown): boolean {
     const known = this.byUri(uri);
     return known !== undefined && typeof version === 'number' && version < known.since;
   }
 
-  /** Opens the file, or tells the server what it is now. With `again` also where it is unchanged, so that it is examined again. */
+  /** Opens the file, or sends its current text to the server. `again` also sends an unchanged text, to force a new analysis. */
   async show(path: string, again: boolean, ctx: ToolContext, options: RequestOptions): Promise<OpenDocument> {
     const place = resolveFile(ctx.workspace, path, 'read');
     if (place.root !== ctx.workspace.root)
@@ -53,7 +53,7 @@ export class OpenDocuments {
     const version = (known?.version ?? 0) + 1;
     const since = known === undefined || isOther ? version : known.since;
     const current = known === undefined || isOther || again ? { path: shown, uri, text, version, since } : known;
-    // Before it is sent: what is handed to the connection is sent, also where this call does not wait for it to the end.
+    // Set before sending, since the connection sends its queue even if this call stops waiting.
     this.open.delete(shown);
     this.open.set(shown, current);
     if (isOther) this.onText(uri);
@@ -63,7 +63,7 @@ export class OpenDocuments {
     return current;
   }
 
-  /** The open files as they are on the disk now; those that cannot be read any more are closed. */
+  /** Updates the open files from the disk; closes unreadable ones. */
   async refresh(ctx: ToolContext, options: RequestOptions): Promise<void> {
     for (const { path, uri } of Array.from(this.open.values())) {
       try {

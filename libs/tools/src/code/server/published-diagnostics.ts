@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Of files of which the last report is kept. */
+/** Most files with a stored report. */
 const MOST_FILES = 500;
-/** Of a report. */
+/** Most faults of a report. */
 const MOST_FAULTS = 200;
-/** Of all reports, as JSON. */
+/** Most characters of all reports, as JSON. */
 const MOST_CHARS = 4 * 1_048_576;
 
-/** So many times as long as the pause between reports: a first report without faults may be of the syntax only. */
+/** Factor of the pause after an empty first report, which may cover the syntax only. */
 const EMPTY_FACTOR = 5;
 
 /**
- * What a server reports by itself about files. It reports when it likes, in several steps (syntax first, then types), and
- * not at all where nothing has changed. The end of its work is a pause.
+ * Diagnostics published by a server: at any time, in several steps (syntax first, then types), and not at all for unchanged
+ * files. A pause marks the end of its work.
  */
 export class PublishedDiagnostics {
   private readonly reports = new Map<string, { readonly diagnostics: readonly unknown[]; readonly chars: number }>();
@@ -54,13 +54,13 @@ export class PublishedDiagnostics {
     }
   }
 
-  /** What is known of the file is of another text. */
+  /** Removes the report of a file whose text has changed. */
   forget(uri: string): void {
     this.chars -= this.reports.get(uri)?.chars ?? 0;
     this.reports.delete(uri);
   }
 
-  /** Whether the server reported about the file within the time. */
+  /** True if the server reported about the file within the time. */
   private async next(uri: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
     const over = new AbortController();
     let changed = false;

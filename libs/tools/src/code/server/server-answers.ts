@@ -66,7 +66,7 @@ export const WorkspaceEdit = z
       : answer.documentChanges.map(({ textDocument: { uri }, edits }) => ({ uri, edits })),
   );
 
-/** A check of more values holds the process up: it notes a fault of each. */
+/** Most values of a response. A check of more blocks the process, since it records a fault of each. */
 const MOST_VALUES = 200_000;
 
 /** @throws ToolError where an answer is not of the form of the protocol, or too long */
@@ -82,7 +82,7 @@ export function parsed<S extends z.ZodType>(schema: S, answer: unknown, serverNa
   });
 }
 
-/** Whether there are more values in the JSON value, at any depth. */
+/** True if the JSON value has more than `most` values, at any depth. */
 function hasMoreValues(json: unknown, most: number): boolean {
   let count = 0;
   const open: unknown[] = [json];

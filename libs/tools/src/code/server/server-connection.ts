@@ -27,8 +27,8 @@ export interface ServerPipes {
 }
 
 /**
- * JSON-RPC with a server that may be hostile. What breaks the protocol or its limits ends the connection: `onFault` gets
- * the reason, once, and all requests reject. A late answer, or one to a request that was never made, is dropped.
+ * JSON-RPC with a possibly hostile server. A violation of the protocol or its limits ends the connection: `onFault` gets the
+ * reason once, and all requests reject. Late or unrequested responses are dropped.
  */
 export class ServerConnection {
   private readonly connection: MessageConnection;
@@ -46,7 +46,7 @@ export class ServerConnection {
     private readonly onFault: (why: string) => void,
   ) {
     this.stdout = stdout;
-    // Before the library gets it.
+    // Checks each chunk before the library reads it.
     stdout.on('data', (chunk: Buffer) => {
       const why = this.fault === undefined ? this.limits.accept(chunk) : undefined;
       if (why !== undefined) this.fail(why);
@@ -62,12 +62,12 @@ export class ServerConnection {
     this.connection.onClose(() => this.fail('it closed its output'));
   }
 
-  /** Before `listen`. */
+  /** Registers a handler; call before `listen`. */
   onNotification(method: string, handler: (params: unknown) => void): void {
     this.connection.onNotification(method, handler);
   }
 
-  /** What the server may ask; every other request is answered with an error. Before `listen`. */
+  /** Registers a request of the server; all others get an error. Call before `listen`. */
   onRequest(method: string, handler: (params: unknown) => unknown): void {
     this.connection.onRequest(method, handler);
   }
@@ -108,7 +108,7 @@ export class ServerConnection {
     if (this.fault !== undefined) throw goneError(this.name, this.fault);
   }
 
-  /** Ends the connection; what is asked rejects. Idempotent. */
+  /** Ends the connection; open requests reject. Idempotent. */
   fail(why: string): void {
     if (this.fault !== undefined) return;
     this.fault = why;

@@ -6,13 +6,13 @@ import type { ToolContext } from '#tool-sdk';
 import { globFiles } from '../../search/glob-files.js';
 import { searchTarget } from '../../search/search-target.js';
 
-/** Of files that are watched; those beyond are left to the server. */
+/** Most watched files; the server must watch any others. */
 const MOST_FILES = 5_000;
 const STATS_AT_ONCE = 64;
-/** By which projects are configured: a server reads them, whatever its language is. */
+/** Extensions of project configuration, which a server of any language reads. */
 const PROJECT_FILES = ['json', 'toml', 'mod', 'cfg', 'xml', 'gradle', 'yaml', 'yml'];
 
-/** When each file was changed, and its size. */
+/** Modification time and size of each file. */
 export type WorkspaceSnapshot = ReadonlyMap<string, string>;
 
 /** The files of the workspace that a server may care about, as they are now: commands and other workers change them, too. */
@@ -40,7 +40,7 @@ export async function stampOf(root: string, path: string): Promise<string | unde
   return found === undefined ? undefined : `${found.mtimeNs} ${found.size} ${found.ino}`;
 }
 
-/** What has changed, in the words of the protocol. */
+/** Changes as events of the protocol. */
 export function changesBetween(before: WorkspaceSnapshot, after: WorkspaceSnapshot, root: string): FileEvent[] {
   const event = (path: string, type: FileChangeType): FileEvent => ({ uri: pathToFileURL(join(root, path)).href, type });
   const present = [...after].flatMap(([path, stamp]) => {

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => workspace.remove());
 
 const content = (path: string) => readFile(join(workspace.root, path), 'utf8');
-/** Nothing whose path ends with `secret` may be touched. */
+/** Context that denies all paths ending in `secret`. */
 const denying = () =>
   fakeToolContext({
     workspace: {

@@ -2,7 +2,7 @@ import { applyEdit } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { splitMark } from './byte-order-mark.js';
 
-/** One edit as a model gives it: a replacement, or an insertion. */
+/** Edit from a model: a replacement, or an insertion. */
 export interface EditStep {
   readonly old_text?: string | undefined;
   readonly new_text?: string | undefined;
@@ -15,7 +15,7 @@ export interface EditStep {
 export interface EditedText {
   readonly text: string;
   readonly occurrences: number;
-  /** For the model. */
+  /** Summary for the model. */
   readonly summary: string;
 }
 

@@ -1,14 +1,14 @@
 import { structuredPatch } from 'diff';
 import type { ToolContext } from '#tool-sdk';
 
-/** What a call changed in a file, for people and programs. */
+/** Change of a file by a call, for people and programs. */
 export interface FileDiff {
   readonly path: string;
   readonly added: number;
   readonly removed: number;
-  /** In the form of unified diffs: each line begins with a space, `+`, `-` or `\`. Line numbers begin at 1. */
+  /** Hunks in the form of unified diffs: each line begins with a space, `+`, `-` or `\`. Line numbers begin at 1. */
   readonly hunks: readonly Hunk[];
-  /** Not all of the change is in `hunks`. */
+  /** True if `hunks` is incomplete. */
   readonly truncated: boolean;
 }
 

@@ -4,12 +4,12 @@ import { type FileDiff, fileDiff } from '../change/file-diff.js';
 import { changesMode, type FoundFile, PATCH_LIMIT, type PlannedChange, thereAlready } from './patch-plan.js';
 
 export interface AppliedChange {
-  /** For the model. */
+  /** Summary for the model. */
   readonly summary: string;
   readonly diff?: FileDiff;
 }
 
-/** One step that was made, and how to take it back. */
+/** Completed step, with its reversal. */
 interface Step {
   readonly path: string;
   undo(ctx: Pick<ToolContext, 'signal'>): Promise<unknown>;
@@ -61,7 +61,7 @@ async function apply({ change, place, found, after }: PlannedChange, ctx: ToolCo
   if (kind === 'rename') await remove(found, ctx, steps);
 }
 
-/** What is deleted stays as it is until it is gone. */
+/** Removes a file, which stays unchanged until then. */
 async function remove(found: FoundFile | undefined, ctx: ToolContext, steps: Step[]): Promise<void> {
   if (found === undefined) return;
   const path = found.place.path.displayPath;
@@ -73,7 +73,7 @@ async function remove(found: FoundFile | undefined, ctx: ToolContext, steps: Ste
   steps.push({ path, undo: (by) => restore(found, undefined, by) });
 }
 
-/** `after`: what must be there now; undefined for nothing. */
+/** Restores a file. `after`: expected current content; undefined if the file must not exist. */
 function restore({ place, bytes, stats }: FoundFile, after: Buffer | undefined, ctx: Pick<ToolContext, 'signal'>): Promise<unknown> {
   return changeFile(ctx, place, { create: after === undefined }, async (there, read) => {
     const isAsLeft = after === undefined ? there === undefined : there !== undefined && (await read(PATCH_LIMIT)).equals(after);

@@ -1,17 +1,17 @@
 import { ToolError } from '#tool-sdk';
 
-/** In one patch. */
+/** Most files of a patch. */
 export const MOST_FILES = 50;
 
 /** Change of one file by a patch of any form. */
 export interface FileChange {
   readonly kind: 'change' | 'create' | 'delete' | 'rename' | 'copy';
-  /** After the patch; of a deleted file its name before. */
+  /** Path after the patch; for a deleted file, its former path. */
   readonly path: string;
-  /** Of a renamed or copied file. */
+  /** Source path of a renamed or copied file. */
   readonly from?: string;
   readonly hunks: readonly Hunk[];
-  /** Of further parts for the same file: for the text after those before. */
+  /** Hunks of further parts for the same file, which apply to the text after earlier ones. */
   readonly later?: readonly (readonly Hunk[])[];
   /** Absent where the patch says nothing of it. */
   readonly executable?: boolean;
@@ -22,7 +22,7 @@ export interface FileChange {
 }
 
 export interface Hunk {
-  /** For messages: its number and where it begins in the patch. */
+  /** Title for messages: number and position of the hunk in the patch. */
   readonly title: string;
   readonly lines: readonly HunkLine[];
   /** First line before the patch, counted from 1; with no lines before, the line behind which it inserts. */
@@ -31,13 +31,13 @@ export interface Hunk {
   readonly wrongCounts?: string;
   /** Lines of the file above the hunk, outermost first. */
   readonly anchors: readonly string[];
-  /** Its last line is the last of the file. */
+  /** Present if the last line of the hunk is the last of the file. */
   readonly atEnd?: true;
 }
 
 export interface HunkLine {
   readonly mark: ' ' | '-' | '+';
-  /** Without its line feed. */
+  /** Line without its line feed. */
   readonly text: string;
   /** Followed by "\ No newline at end of file". */
   readonly unended?: true;

@@ -3,7 +3,7 @@ import { commonNames, type HeaderName, nameBelowFolders, normalized, plainName, 
 
 /** Reading of the part of one file. */
 export interface Part {
-  /** Where it begins, counted from 1. */
+  /** First line, counted from 1. */
   readonly line: number;
   /** Written by a program that compares folders or files, which the names then begin with. */
   readonly compares: boolean;
@@ -11,10 +11,10 @@ export interface Part {
   isGit?: true;
   before?: HeaderName;
   after?: HeaderName;
-  /** Of `rename from`, `copy to` and so on. */
+  /** Values of `rename from`, `copy to` and so on. */
   readonly said: Map<string, string>;
   readonly hunks: Hunk[];
-  /** Where it says so. */
+  /** Line that declares a binary file. */
   binary?: string;
   note?: string;
 }
@@ -24,7 +24,7 @@ const RENAME = 'To rename a file, write "diff --git a/old b/new", "rename from o
 /** Kind and names of a change. */
 type Named = Pick<FileChange, 'kind' | 'path' | 'from'>;
 
-/** Which file a part changes, and how. `wanted` decides where it leaves two readings. @throws ToolError */
+/** File and kind of change of a part. `wanted` resolves ambiguous names. @throws ToolError */
 export function namesOf(part: Part, wanted: ReadonlySet<string>): Named {
   const { said } = part;
   for (const kind of ['rename', 'copy'] as const) {

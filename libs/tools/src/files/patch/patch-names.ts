@@ -76,13 +76,13 @@ export function commonNames(before: string, after: string): readonly string[] {
   return copy ? [bare(now)] : [];
 }
 
-/** Both with the prefixes of git, and then not the same. */
+/** Both names without the prefixes of git, if they have them and differ. */
 export function renamedNames(before: string, after: string): readonly [string, string] | undefined {
   const [old, now] = [normalized(before), normalized(after)];
   return old.startsWith('a/') && now.startsWith('b/') && bare(old) !== bare(now) ? [bare(old), bare(now)] : undefined;
 }
 
-/** Below the two folders that were compared: `old/x` and `new/x`, `../one/x` and `/tmp/two/x`. */
+/** Name below two compared folders: `old/x` and `new/x`, `../one/x` and `/tmp/two/x`. */
 export function nameBelowFolders(before: string, after: string): string | undefined {
   const [old = [], now = []] = [before, after].map((it) => normalized(it).split('/'));
   const most = Math.min(old.length, now.length) - 1;
@@ -91,7 +91,7 @@ export function nameBelowFolders(before: string, after: string): string | undefi
   return common === 0 ? undefined : old.slice(-common).join('/');
 }
 
-/** Of the name beside /dev/null. */
+/** Possible names of the file beside /dev/null. */
 export function singleNames(name: string): readonly string[] {
   const plain = normalized(name);
   return bare(plain) === plain ? [plain] : [bare(plain), plain];

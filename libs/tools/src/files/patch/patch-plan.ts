@@ -18,9 +18,9 @@ export interface FoundFile {
 /** A change with what it starts from and leads to. */
 export interface PlannedChange {
   readonly change: FileChange;
-  /** Of the file after the change, or the deleted one. */
+  /** Place of the file after the change, or of the deleted file. */
   readonly place: ResolvedFile;
-  /** Absent for a new file. Of a renamed or copied one what it comes from. */
+  /** Existing file, absent for a new one; for a renamed or copied file its source. */
   readonly found?: FoundFile;
   readonly after: string;
 }

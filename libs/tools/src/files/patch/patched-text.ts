@@ -88,7 +88,10 @@ function isWindows(text: string): boolean {
   return text.includes('\r\n') && !/(?<!\r)\n/.test(text);
 }
 
-/** A patch that got Windows line ends on its way to a file without them. One that has both kinds changes line ends. */
+/**
+ * Hunks without carriage returns, for a patch that got Windows line ends in transit to a file without them. Unchanged for a
+ * patch with both kinds, which changes line ends.
+ */
 function withoutReturns(text: string, hunks: readonly Hunk[]): readonly Hunk[] {
   const ended = hunks.flatMap(({ lines }) => lines.filter(({ unended }) => unended !== true));
   const isOfFile = text !== '' && !text.includes('\r\n') && ended.some(isBefore);

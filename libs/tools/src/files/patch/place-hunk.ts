@@ -1,6 +1,6 @@
 import { type Hunk, isBefore } from './file-change.js';
 
-/** A line without its line feed. `none`: it has none and must be the last; `missing`: the file ends without one. */
+/** Line without its line feed. `none`: it has none and must be the last; `missing`: the file ends without one. */
 export interface FileLine {
   readonly text: string;
   readonly end: 'line' | 'missing' | 'none';
@@ -12,7 +12,7 @@ interface Around {
   readonly done: number;
   /** The first line behind the hunk before. */
   readonly from: number;
-  /** How far the hunk before was from the line of its header. */
+  /** Distance of the previous hunk from the line of its header. */
   readonly moved: number;
 }
 
@@ -61,7 +61,7 @@ function insertionPlace({ start, wrongCounts, anchors, atEnd }: Hunk, around: Ar
   return { why: 'has no lines that tell its place: add lines around what it inserts, as they are in' };
 }
 
-/** Below each place where the anchors are, the first that fits; without anchors all that fit. */
+/** First fitting row below each occurrence of the anchors; without anchors all fitting rows. */
 function behindAnchors(
   anchors: readonly string[],
   { lines, from }: Pick<Around, 'lines' | 'from'>,
@@ -81,7 +81,7 @@ function rowsBelow(lines: readonly FileLine[], anchor: string): number[] {
   return exact.length > 0 ? exact : rows;
 }
 
-/** For each row the first of the candidates that is not before it. Both ascend, and so does the result. */
+/** First candidate at or after each row. Both lists ascend, and so does the result. */
 function firstBehind(rows: readonly number[], candidates: readonly number[]): number[] {
   const found = new Set<number>();
   let at = 0;

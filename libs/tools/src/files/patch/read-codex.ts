@@ -34,7 +34,7 @@ export function readCodex(text: string): FileChange[] {
 }
 
 interface Section {
-  /** To the end of the section; it begins at `at`. */
+  /** Lines from `at` to the end of the section. */
   readonly lines: readonly string[];
   readonly bare: readonly string[];
   readonly at: number;

@@ -1,7 +1,10 @@
 import { countsOf, type Hunk, type HunkLine, invalid, isAfter, isBefore } from './file-change.js';
 
 const HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?(?:\s*@@|$)/;
-/** The end of a mail of `git format-patch`, with the version of git or nothing behind it. It may also remove a line with `-`. */
+/**
+ * End of a mail of `git format-patch`, followed by the version of git or nothing. Ambiguous: the same line may remove a line
+ * with `-`.
+ */
 const SIGNATURE = /^-- ?$/;
 const BEHIND_SIGNATURE = /^(?:\d+\.\d|\s*$)/;
 /** Begins what is no hunk. */
@@ -81,7 +84,7 @@ interface Stated {
   readonly after?: number;
 }
 
-/** As long as lines look like those of a hunk. @throws ToolError where some of it would be left out */
+/** Body of a hunk, up to the first line of another form. @throws ToolError if a part would be lost */
 function readBody(lines: readonly string[], from: number, stated: Stated): Body {
   const body: HunkLine[] = [];
   let at = from;
@@ -103,7 +106,10 @@ function readBody(lines: readonly string[], from: number, stated: Stated): Body 
   return { body: kept, next: at };
 }
 
-/** Whether the line that ends a body is amid a hunk: changed lines follow, or fewer came than the header says and it is no prose. */
+/**
+ * True if the line after a body is in the middle of a hunk: changed lines follow, or lines of the header's count are missing
+ * and it is not prose.
+ */
 function isCutAt(
   lines: readonly string[],
   at: number,
@@ -118,7 +124,7 @@ function isCutAt(
   return isShort && left.some((line) => line.trim() !== '') && !(isApart && PROSE.test(left[0] ?? ''));
 }
 
-/** A paragraph of text: it begins behind an empty line. */
+/** True at a paragraph of prose, which begins behind an empty line. */
 export function isProseAt(lines: readonly string[], at: number): boolean {
   return lines[at - 1]?.trim() === '' && PROSE.test(lines[at] ?? '');
 }
@@ -145,7 +151,7 @@ function lineOf(line: string | undefined, isLast: boolean): HunkLine | 'unended'
   return mark === ' ' || mark === '-' || mark === '+' ? { mark, text: line.slice(1) } : undefined;
 }
 
-/** In a patch with Windows line ends the line before the mark has one too, which is not of the file. */
+/** Marks the last line as unended. In a patch with Windows line ends, removes its carriage return, which is not part of the file. */
 function markUnended(body: HunkLine[], mark = ''): void {
   const last = body.pop();
   if (last !== undefined) body.push({ ...last, text: mark.endsWith('\r') ? last.text.replace(/\r$/, '') : last.text, unended: true });

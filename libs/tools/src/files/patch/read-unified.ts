@@ -7,7 +7,7 @@ const EXTENDED = /^(old mode|new mode|new file mode|deleted file mode|rename fro
 const BINARY = /^(?:Binary files .* differ|GIT binary patch|Cannot display: file marked as a binary type\.)/;
 /** Ends a file: text follows until the next one begins. */
 const ENDS_FILE = /^(?:```\s*$|Property changes on: |From [\da-f]{40} |commit [\da-f]{7,})/;
-/** Of Subversion, Mercurial and `diff -r`; `diff --git` has more in it. */
+/** Headers of Subversion, Mercurial and `diff -r`; `diff --git` has further header lines. */
 const COMPARES = /^(?:diff -(?!-git )|Index: )/;
 
 /**
@@ -71,12 +71,12 @@ function behindHunk(line: string, at: number): Error {
   );
 }
 
-/** One of the two lines of a header, and a hunk. */
+/** True at a single one of the two header lines, followed by a hunk. */
 function isHalfHeaderAt(lines: readonly string[], at: number): boolean {
   return /^(?:---|\+\+\+) \S/.test(lines[at] ?? '') && (lines[at + 1] ?? '').startsWith('@@');
 }
 
-/** For a text in which no file was found: why it may be. */
+/** Possible reason why no file was found in a text. */
 export function otherForm(text: string): string | undefined {
   if (text.includes('\u001b[')) return 'It has colour codes: write it without ("git diff --no-color").';
   if (/^\*{3} \d+(?:,\d+)? \*{4}$/m.test(text) || /^\d+(?:,\d+)?[acd]\d*(?:,\d+)?$/m.test(text))
@@ -114,7 +114,7 @@ function changeOf(part: Part, wanted: ReadonlySet<string>): FileChange {
   return before !== undefined && before === said.get('new mode') ? { ...change, note: 'both modes are the same' } : change;
 }
 
-/** Of a file that is made or changed. @throws ToolError for links and what else is no file */
+/** Mode of a created or changed file. @throws ToolError for links and other entries that are not files */
 function modeOf({ said }: Part, path: string): string | undefined {
   const blob = / (\d{6})$/.exec(said.get('index') ?? '')?.[1];
   const modes = ['old mode', 'new mode', 'new file mode', 'deleted file mode'].map((key) => said.get(key));

@@ -76,7 +76,7 @@ const DIFFS: readonly (readonly [command: string, reference: string])[] = [
   ['diff -rupNU1 ../old ../new', 'patch -p2 -s --binary --batch'],
   ['diff -ruN --suppress-blank-empty ../old ../new', 'patch -p2 -s --binary --batch'],
 ];
-/** What no patch program takes, or what is not applied here: all or nothing, with the reason. */
+/** Commands whose output patch programs, or this tool, reject: all or nothing, with the reason. */
 const REFUSED = [
   'git diff --word-diff HEAD~ HEAD',
   'git diff --word-diff=porcelain HEAD~ HEAD',

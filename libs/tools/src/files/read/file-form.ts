@@ -1,6 +1,6 @@
 import type { FileForm, ToolContext } from '#tool-sdk';
 
-/** How much of a file is read at once. */
+/** Limits for reading a file at once. */
 export type FullFileForm = FileForm & Required<Pick<FileForm, 'image' | 'text'>>;
 
 const MIB = 1_048_576;

@@ -76,7 +76,7 @@ function fitting(lines: readonly string[], bytes: number): string[] {
   return lines.slice(0, over === -1 ? undefined : Math.max(over, 1));
 }
 
-/** With their line ends. A line end at the very end starts no further line. */
+/** Lines with their line ends. A final line end starts no further line. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }

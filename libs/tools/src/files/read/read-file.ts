@@ -27,7 +27,7 @@ interface OpenFile {
   readonly form: FullFileForm;
 }
 
-/** One file: an image, or the text of a text file, PDF file or notebook. Rejects with a ToolError. */
+/** Reads one file: an image, or the text of a text file, PDF file or notebook. Rejects with a ToolError. */
 export async function readFile(request: ReadRequest, pdf: PdfReader, ctx: ToolContext): Promise<ReadFile> {
   const { form, ...file } = await openFile(request.path, ctx);
   const mimeType = imageType(file.bytes);
@@ -37,7 +37,7 @@ export async function readFile(request: ReadRequest, pdf: PdfReader, ctx: ToolCo
   return { content: { type: 'text', text: shown.text }, details: shown.details, data: shown.data };
 }
 
-/** One file that must be an image. Rejects with a ToolError. */
+/** Reads one file that must be an image. Rejects with a ToolError. */
 export async function readImage(path: string, ctx: ToolContext): Promise<ReadFile> {
   const { form, ...file } = await openFile(path, ctx);
   const mimeType = imageType(file.bytes);

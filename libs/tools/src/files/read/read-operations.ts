@@ -7,10 +7,10 @@ export interface ReadOperation extends ReadRequest, FolderRequest {
   readonly mode: 'lines' | 'directory' | 'image';
 }
 
-/** Of all operations together, as base64 and text. */
+/** Most characters of all operations together, as base64 and text. */
 const MOST_CHARACTERS = 30 * 1_048_576;
 
-/** One item for each operation, in their order. One that fails fails the call; the message names all that failed. */
+/** Results of all operations, in their order. A failure fails the call; the message lists all failures. */
 export async function runOperations(operations: readonly ReadOperation[], pdf: PdfReader, ctx: ToolContext): Promise<ToolOutput> {
   const results: ReadFile[] = [];
   const failures: ToolError[] = [];

@@ -52,7 +52,7 @@ describe('an image', () => {
     return read({ path: 'i' });
   };
 
-  // Of a bmp, the header has the size of the file: one that is cut is taken for another binary file.
+  // Excludes bmp, whose header has the size of the file: a truncated one is taken for another binary file.
   it.each(['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const)(
     'fails for an image that ends early wherever it ends: %s',
     async (type) => {

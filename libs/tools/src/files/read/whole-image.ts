@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** Whether an image of this type is there from its beginning to its end. Reads its structure, not its pixels. Pure. */
+/** True if an image of this type is complete. Reads its structure, not its pixels. Pure. */
 export function isWholeImage(bytes: Buffer, mimeType: string): boolean {
   return CHECKS[mimeType]?.(bytes) ?? true;
 }

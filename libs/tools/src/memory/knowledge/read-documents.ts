@@ -16,7 +16,7 @@ export interface DocumentSource {
   skipped(): number;
 }
 
-/** What `add` and `update` index: a text, a file or the files of a folder. Rejects with a ToolError. */
+/** Source of `add` and `update`: a text, a file or the files of a folder. Rejects with a ToolError. */
 export async function sourceOf(
   { path, value, name }: { readonly path?: string | undefined; readonly value?: string | undefined; readonly name?: string | undefined },
   ctx: ToolContext,

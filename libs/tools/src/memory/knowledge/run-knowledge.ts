@@ -86,7 +86,7 @@ async function index(memory: Memory, scope: MemoryScope, args: KnowledgeCommand,
   return JSON.stringify({ operation_id: operationId, context_id: indexed.contextId, documents: indexed.documents, skipped, message });
 }
 
-/** Of the context that an update means by its id or path. */
+/** Name of the context of an update, by its id or path. */
 async function nameOf(memory: Memory, scope: MemoryScope, { context_id, path }: KnowledgeCommand): Promise<string> {
   const contexts = await memory.knowledge.contexts(scope);
   const meant = contexts.find((it) => (context_id === undefined ? it.path === path : it.id === context_id));

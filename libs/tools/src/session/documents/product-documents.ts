@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 const TOP = fileURLToPath(new URL('../../../../../', import.meta.url));
 const FOLDERS = ['apps', 'libs', 'deploy'];
 
-/** One part of a document, below a heading. */
+/** Section of a document, below a heading. */
 export interface Section {
   readonly path: string;
   readonly heading: string;
   readonly text: string;
 }
 
-/** Path → text of the documents of the product: those that the build put into `dist/documents`, or the sources. */
+/** Documents of the product by path: those that the build put into `dist/documents`, or the sources. */
 export function productDocuments(top: string = TOP): ReadonlyMap<string, string> {
   const built = join(top, 'documents');
   const root = existsSync(built) ? built : top;

@@ -5,14 +5,14 @@ export interface BackgroundRun {
   readonly taskId: string;
   readonly tool: string;
   readonly status: 'waiting_approval' | 'queued' | 'running' | 'waiting_input' | 'ended';
-  /** How it ended; absent before. `unknown`: its worker was lost. */
+  /** Outcome of the run; absent while it runs. `unknown`: its worker was lost. */
   readonly outcome?: string;
   readonly exitCode?: number;
-  /** Of a run that did not complete. */
+  /** Error of a run that did not complete. */
   readonly error?: string;
   readonly startedAt: string;
   readonly endedAt?: string;
-  /** As people see it, without secrets. */
+  /** Command for people, without secrets. */
   readonly command: string;
 }
 
@@ -21,7 +21,7 @@ export interface BackgroundOutput {
   readonly run: BackgroundRun;
   readonly text: string;
   readonly position: number;
-  /** There is more after `position` already. */
+  /** True if there is more output after `position`. */
   readonly hasMore: boolean;
   /** Output before `position` was left out, since a run shows only so much. */
   readonly truncated: boolean;
@@ -49,6 +49,6 @@ export abstract class BackgroundRuns {
   /** Undefined for a run that the session does not have. `position` 0 is the beginning. */
   abstract output(ctx: Asking, taskId: string, position: number, maxBytes: number): Promise<BackgroundOutput | undefined>;
 
-  /** Of a command of the session, in the background or not, that has ended. Undefined for any other call. */
+  /** Output of an ended command of the session, in the background or not. Undefined for any other call. */
   abstract wholeOutput(ctx: Asking, callId: string, fromByte: number, maxBytes: number): Promise<OutputPart | undefined>;
 }

@@ -11,9 +11,9 @@ export interface AwsOperation {
 
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
 const NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
-/** They change where a request goes, what it trusts or as whom it is made, so the operation would not say what the call does. */
+/** Options that change the target of a request, its trust or its identity, so that the operation would not describe the call. */
 const REFUSED = ['endpoint-url', 'no-verify-ssl', 'ca-bundle', 'no-sign-request', 'profile', 'region', 'debug'];
-/** It reads and writes credentials. */
+/** Services that read and write credentials. */
 const REFUSED_SERVICES = new Set(['configure', 'login', 'logout', 'sso']);
 
 /**

@@ -3,7 +3,7 @@ import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import type { FullCommandForm } from '../command-form.js';
 import { errorLine, exitTexts, streamText } from '../shell-text.js';
 
-/** What the model reads of a command that has ended, whatever its exit code. `note` stands behind the output. */
+/** Text of an ended command for the model, with any exit code. `note` follows the output. */
 export function commandOutput(
   { command, ...report }: ProcessReport & { readonly command: Pick<ProcessCommand, 'limits'> },
   { name, network }: { readonly name: Sandbox['name'] | 'ssh'; readonly network: Sandbox['network'] },
@@ -41,7 +41,7 @@ export function commandOutput(
   };
 }
 
-/** How the model reads on in the whole output of the call. */
+/** Instruction for the model to read the rest of the call's output. */
 export function readOnFrom({ callId, sessionId }: Pick<ToolContext, 'callId' | 'sessionId'>, fromByte: number): string {
   if (sessionId === undefined) return `GET /v1/calls/${callId}/output has all of it`;
   return `shell_output ${JSON.stringify({ task_id: callId, from_byte: fromByte })} reads on from here`;

@@ -1,6 +1,6 @@
 import type { Sandbox } from '#sandbox';
 
-/** Programs that tools are made for. `missing`: what is said where there is none. */
+/** Programs that tools require. `missing`: message if there is none. */
 const PROGRAMS = {
   powershell: {
     names: ['pwsh', 'powershell'],
@@ -22,7 +22,7 @@ export function findProgram(
   return file === undefined ? { missing } : { file };
 }
 
-/** Whether commands of a worker have the program, for its status. */
+/** Availability of the program for commands of a worker, for its status. */
 export function programStatus(sandbox: Sandbox, program: ToolProgram): { readonly ok: boolean; readonly reason?: string } {
   const found = findProgram(sandbox, program);
   return 'missing' in found ? { ok: false, reason: found.missing } : { ok: true };

@@ -25,7 +25,7 @@ export interface CommandRun {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How a command ended, and as what it ran: inside the sandbox, with its limits. */
+/** Exit of a command, and its final form: inside the sandbox, with its limits. */
 export interface CommandReport extends ProcessReport {
   readonly command: ProcessCommand;
 }
@@ -37,9 +37,9 @@ export async function requireSandbox(sandbox: Sandbox, toolName: string): Promis
 }
 
 /**
- * Runs a program in the sandbox, held to its time, to its limits and to the quota of the workspace, and sends its output
- * as updates; what a terminal shows of it in the end is kept. Nothing that it started is left when the promise settles.
- * @throws ToolError for a program that could not start, and for one that was stopped for its time, its limits or the call
+ * Runs a program in the sandbox, within its time, its limits and the quota of the workspace, and sends its output as updates;
+ * stores the output as finally shown by a terminal. No started process is left when the promise settles.
+ * @throws ToolError for a program that could not start, or that was stopped for its time, its limits or the call
  */
 export async function runCommand(sandbox: Sandbox, run: CommandRun, ctx: ToolContext): Promise<CommandReport> {
   const { file, args, cwd, root, limitMs, form, files } = run;
@@ -76,7 +76,7 @@ async function execute(command: ProcessCommand, signal: AbortSignal, form: FullC
   }
 }
 
-/** What a program that could not start means for the model; any other error as it is. */
+/** Error for the model if a program could not start; any other error unchanged. */
 export function startFailure(error: unknown): unknown {
   if (!(error instanceof ProcessStartError)) return error;
   const wrong = error.reason === 'too_long' || error.reason === 'invalid';

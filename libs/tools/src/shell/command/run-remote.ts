@@ -4,7 +4,7 @@ import type { FullCommandForm } from '../command-form.js';
 import { abortError, visibleOutput } from '../shell-text.js';
 import { commandOutput } from './command-output.js';
 
-/** What bash on the host takes as one argument. */
+/** Longest single argument of bash on the host. */
 const MAX_COMMAND_BYTES = 131_000;
 
 export interface RemoteRun {
@@ -16,7 +16,7 @@ export interface RemoteRun {
 }
 
 /**
- * Runs a command on the host where the session works. It sees no variable of the worker.
+ * Runs a command on the host of the session, without variables of the worker.
  * @throws ToolError as `SshHost.run`, `run_timeout`, and `invalid_arguments` for a command that cannot be sent
  */
 export async function runRemote(host: SshHost, run: RemoteRun, ctx: ToolContext): Promise<ToolOutputObject> {
@@ -43,7 +43,7 @@ export async function runRemote(host: SshHost, run: RemoteRun, ctx: ToolContext)
   return { ...output, details: { ...output.details, host: host.name } };
 }
 
-/** As on a worker, below the folder of the host. Names of tenants and sessions are labels, which are safe in a path. */
+/** Folder below the host's, as on a worker. Names of tenants and sessions are labels, which are safe in a path. */
 function placeOf({ tenantId, sessionId }: ToolContext): string {
   return sessionId === undefined ? `${tenantId}/default` : `${tenantId}/sessions/${sessionId}`;
 }

@@ -1,16 +1,16 @@
-/** What runs code in a language: a program, and its arguments. */
+/** Program that runs code of a language, with its arguments. */
 export interface InterpreterDriver {
-  /** In order of preference. */
+  /** Names in order of preference. */
   readonly programs: readonly string[];
   readonly args: readonly string[];
 }
 
 /*
- * A driver reads requests from its standard input, a line of JSON each: `{"nonce", "code"}`, and runs the code in one
+ * Protocol: a driver reads requests from its standard input, a line of JSON each: `{"nonce", "code"}`, and runs the code in one
  * namespace for all requests. It writes the mark `\0nonce\0` to standard output when SIGINT interrupts the code and nothing
- * else, and when the code has ended the mark to both streams; on standard output an answer follows, `{"value"?, "error"?,
- * "interrupted"?}` and the mark again. SIGINT has no effect while no code runs. Code can spoil its own interpreter only, which
- * is of one session. A driver takes its own modules from its language, never from the workspace: only code may ask for those.
+ * else, and at the end of the code the mark to both streams; on standard output a response follows, `{"value"?, "error"?,
+ * "interrupted"?}` and the mark again. SIGINT has no effect while no code runs. Code can damage its own interpreter only, which
+ * belongs to one session. A driver loads its own modules from its language, never from the workspace: only code may load those.
  */
 
 const PYTHON = String.raw`
@@ -95,7 +95,7 @@ const put = (fd, data) => {
     }
   }
 };
-// A stream that is interrupted in the middle of a write never writes again: these writes have no state.
+// Stateless writes, since a stream that is interrupted in the middle of a write never writes again.
 for (const [fd, stream] of [[1, process.stdout], [2, process.stderr]]) {
   stream.write = (chunk, encoding, callback) => {
     put(fd, typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8') : chunk);
@@ -114,7 +114,7 @@ const interrupted = (error) => error !== null && typeof error === 'object' && er
 // The REPL gives what code throws to its domain.
 server._domain?.removeAllListeners('error').on('error', (error) => interrupted(error) ? settle({ interrupted: true }) : settle({ error: describe(error) }) || complain(describe(error)));
 const onSigint = () => settle({ interrupted: true });
-// One that came too early for node:vm.
+// Handles a SIGINT that came too early for node:vm.
 server.removeAllListeners('SIGINT').on('SIGINT', onSigint);
 process.on('SIGINT', onSigint);
 process.on('uncaughtException', (error) => settle({ error: describe(error) }) || complain(describe(error)));
@@ -122,7 +122,8 @@ process.on('unhandledRejection', (error) => complain(describe(error)));
 // After node:vm, SIGINT ends the process until there is a new listener.
 const listenAgain = () => process.removeListener('SIGINT', onSigint).on('SIGINT', onSigint);
 let begin = () => {};
-// The REPL calls this with false when it has given SIGINT to node:vm. That counts the listeners just before it runs the code: where it finds one, it would let SIGINT end the process.
+// Called with false when the REPL has passed SIGINT to node:vm, which counts the listeners just before it runs the code: with
+// one present, it would let SIGINT end the process.
 server._setRawMode = (mode) => {
   if (mode === false) process.listenerCount = () => (delete process.listenerCount, begin(), 0);
 };

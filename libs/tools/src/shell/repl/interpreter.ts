@@ -8,34 +8,34 @@ import { MarkedOutput } from './marked-output.js';
 const BEGIN_MS = 4_000;
 /** Code that has not ended by then is interrupted again, since node:vm misses an interrupt just before the code. */
 const INTERRUPT_AGAIN_MS = 1_000;
-/** From the first interrupt until the interpreter is killed. */
+/** Time from the first interrupt until the interpreter is killed. */
 const INTERRUPT_MS = 2_000;
 /** A paused program could not react to SIGTERM, and the state of an interpreter that is stopped counts no more. */
 const STOP_GRACE_MS = 0;
 
 const NOTHING: CapturedOutput = { text: '', tail: '', bytes: 0, shownBytes: 0, truncated: false, hasGap: false };
-/** Of code whose turn did not come. */
+/** Report of code that was aborted before its turn. */
 export const NOT_RUN: CodeReport = { how: 'interrupted', stdout: NOTHING, stderr: NOTHING, durationMs: 0, cpuMs: 0 };
 
 const Answer = z.object({ value: z.string().optional(), error: z.string().optional(), interrupted: z.boolean().optional() });
 
 export interface CodeRun {
   readonly code: string;
-  /** Aborting interrupts the code; what does not react is killed. */
+  /** Aborting interrupts the code; an interpreter that does not react is killed. */
   readonly signal: AbortSignal;
   readonly onText: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
 
-/** How code ended. */
+/** Outcome of code. */
 export interface CodeReport {
   /** `ended`: the interpreter is gone, and its state with it; `why` says how. */
   readonly how: 'done' | 'interrupted' | 'ended';
   readonly why?: string;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
-  /** Of the last expression. */
+  /** Value of the last expression. */
   readonly value?: string;
-  /** With the frames of the code. */
+  /** Error with the frames of the code. */
   readonly error?: string;
   readonly durationMs: number;
   /** CPU time of the code, and of what earlier code left running; absent where it is not known. */
@@ -65,7 +65,7 @@ export class Interpreter {
     return new Interpreter(await startProcess(command, STOP_GRACE_MS));
   }
 
-  /** How it ended; undefined while it runs. */
+  /** Reason for the end; undefined while the interpreter runs. */
   get endedBecause(): string | undefined {
     return this.gone;
   }
@@ -75,7 +75,7 @@ export class Interpreter {
     return this.running.ended;
   }
 
-  /** After the runs before; code whose signal aborts until then does not run. Never rejects. */
+  /** Runs code after earlier runs; skips code whose signal aborts before. Never rejects. */
   async run(run: CodeRun): Promise<CodeReport> {
     this.busy += 1;
     const { before } = this;

@@ -4,21 +4,21 @@ import type { SessionOwner } from '../../session-owner.js';
 import type { InterpreterLanguage } from './drivers.js';
 import type { CodeReport, CodeRun } from './interpreter.js';
 
-/** Whose interpreter it is: each user of a session has one of each language. */
+/** Owner and language: each user of a session has one interpreter of each language. */
 export interface InterpreterKey extends SessionOwner {
   readonly language: InterpreterLanguage;
 }
 
 export interface InterpreterPlace {
   readonly key: InterpreterKey;
-  /** What the call may see of the files, as a text: an interpreter that was started with another one is not used. */
+  /** Visible files of the call, as a text: an interpreter started with another one is not reused. */
   readonly view: string;
   /** Starts an interpreter for the call. */
   readonly command: ProcessCommand;
 }
 
 export interface InterpreterAnswer extends CodeReport {
-  /** Why the code did not find the state of earlier code; absent when it did, or when there was none. */
+  /** Reason why the state of earlier code was lost; absent if it was kept, or if there was none. */
   readonly lostBecause?: string;
 }
 

@@ -22,9 +22,8 @@ interface Kept {
 }
 
 /**
- * The interpreters of this process. Between two pieces of code an interpreter is paused, with all that it started. One that
- * was not used for a while is ended, and so is the longest unused one of the tenant with the most when another one needs its
- * room.
+ * Interpreters of this process. Paused between pieces of code, with all processes that they started. Ended after idle time; to
+ * make room, the longest unused one of the tenant with the most is ended.
  */
 export class LocalInterpreters extends Interpreters {
   private readonly kept = new Map<string, Kept>();
@@ -35,7 +34,7 @@ export class LocalInterpreters extends Interpreters {
     super();
   }
 
-  /** Of the interpreters that are there. */
+  /** Keys of the present interpreters. */
   keys(): readonly InterpreterKey[] {
     return [...this.kept.values()].map(({ key }) => key);
   }
@@ -79,7 +78,7 @@ export class LocalInterpreters extends Interpreters {
     const kept = { name, key, view, interpreter };
     this.kept.set(name, kept);
     this.ticker ??= everyMs(LOOK_MS, () => this.dropIdle());
-    // One that ends between two pieces of code; the others are reported with the code.
+    // Reports an end between two pieces of code; other ends are reported with the code.
     const onEnd = (how: string, { busy }: Interpreter) => busy === 0 && this.report(kept, `its interpreter is gone: ${how}`);
     interpreter.then(
       (started) => void started.ended.then((how) => onEnd(how, started)),
@@ -109,7 +108,7 @@ export class LocalInterpreters extends Interpreters {
     await this.drop(oldest.kept, 'its room was needed for another session');
   }
 
-  /** Those that are there now, when they have started. */
+  /** Present interpreters, once started. */
   private async started(): Promise<readonly Started[]> {
     const all = [...this.kept.values()].map((kept) => kept.interpreter.then((interpreter) => ({ kept, interpreter })));
     return (await Promise.allSettled(all)).flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { type CapturedOutput, OutputCapture } from '#sandbox';
 
 const KEPT_BYTES = 1_048_576;
-/** Of what is written while no code runs; it is shown with the next. */
+/** Most characters of output written while no code runs, which is shown with the next code. */
 const BETWEEN_CHARACTERS = 65_536;
 /** An answer of a driver is shorter. */
 const ANSWER_CHARACTERS = 1_048_576;
@@ -13,11 +13,11 @@ const PACE_REST_MS = 5;
 
 export interface MarkedText {
   readonly output: CapturedOutput;
-  /** What stands between the last two marks; empty for a stream with one mark. */
+  /** Text between the last two marks; empty for a stream with one mark. */
   readonly answer: string;
 }
 
-/** Cuts the output of a driver at its marks: what code writes goes on as it comes, the answer is kept apart. */
+/** Splits the output of a driver at its marks: output of code is passed on immediately, the response is stored separately. */
 export class MarkedOutput {
   private readonly decoder = new StringDecoder('utf8');
   private buffer = '';
@@ -41,7 +41,7 @@ export class MarkedOutput {
     stream.on('data', (chunk: Buffer) => this.accept(this.decoder.write(chunk)));
   }
 
-  /** Resolves when the last mark came. One at a time. `onText` gets the output as it comes. */
+  /** Resolves at the last mark. One call at a time. `onText` gets the output immediately. */
   until(nonce: string, onText: (text: string, cut: boolean) => void, onBegin: () => void = () => undefined): Promise<MarkedText> {
     const between = this.buffer;
     this.buffer = '';
@@ -54,7 +54,7 @@ export class MarkedOutput {
     });
   }
 
-  /** What came so far of code that does not end. */
+  /** Output so far of code that does not end. */
   get captured(): CapturedOutput {
     return this.capture.captured;
   }
@@ -112,7 +112,7 @@ export class MarkedOutput {
   }
 }
 
-/** How many characters at the end may be the beginning of the mark. */
+/** Number of characters at the end that may begin the mark. */
 function heldBack(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1)
     if (text.endsWith(mark.slice(0, length))) return length;

@@ -7,10 +7,7 @@ import type { InterpreterAnswer } from './interpreters.port.js';
 
 const FORM = commandFormOf({});
 
-/**
- * Why code that did not end by itself did not; undefined for any other.
- * `quota`: it has used up the workspace. `limitMs`: its time is over.
- */
+/** Error of code that was stopped; undefined for any other end. `quota`: the workspace is full. `limitMs`: time limit. */
 export function replFailure(
   { how, why = '', stdout, stderr }: InterpreterAnswer,
   quota: ToolError | undefined,
@@ -33,7 +30,7 @@ export function replFailure(
   return undefined;
 }
 
-/** The text for the model: what was written, as a terminal shows it, then the value or the error, and before all that state was lost. */
+/** Text for the model: a note if state was lost, the output as shown by a terminal, then the value or the error. */
 export function replOutput(
   language: string,
   answer: InterpreterAnswer,
@@ -63,7 +60,7 @@ export function replOutput(
   };
 }
 
-/** As a terminal shows it. */
+/** Output as shown by a terminal. */
 function shown(output: CapturedOutput): CapturedOutput {
   const { text, tail, hasGap } = output;
   if (hasGap) return { ...output, text: terminalText(text), tail: terminalText(tail) };

@@ -1,6 +1,6 @@
 export interface SearchQuery {
   readonly query: string;
-  /** How many results are wanted. */
+  /** Requested number of results. */
   readonly count: number;
   readonly freshness?: 'day' | 'week' | 'month' | 'year' | undefined;
 }

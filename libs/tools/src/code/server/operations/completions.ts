@@ -9,7 +9,7 @@ const KIND_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(CompletionItemKind).flatMap(([name, value]) => (typeof value === 'number' ? [[value, name.toLowerCase()] as const] : [])),
 );
 
-/** What may stand at a place: names that begin with what is before it. */
+/** Completions at a place: names that begin with the text before it. */
 export async function completionsAt(request: PlaceRequest & { readonly limit: number }, run: ServerRun): Promise<ToolOutputObject> {
   const { items, before } = await atPlace(request, run, async ({ server, document, params }) => {
     requireCapability(server, 'completionProvider', 'completions');

@@ -11,11 +11,11 @@ export interface PlaceLine {
   readonly path: string;
   readonly row: number;
   readonly column: number;
-  /** Without its indent. */
+  /** Line without its indent. */
   readonly line: string;
 }
 
-/** What a server says about places, as far as the call may see them. */
+/** Places from a server, limited to files that the call may read. */
 export class PlaceLines {
   private readonly texts = new Map<string, Promise<readonly string[] | undefined>>();
   private hidden = 0;
@@ -43,7 +43,7 @@ export class PlaceLines {
     return line === undefined ? undefined : { ...place, line: this.cut(line.trim()) };
   }
 
-  /** To stand below results. */
+  /** Notes below results. */
   notes(): string[] {
     return this.hidden === 0
       ? []

@@ -9,7 +9,7 @@ interface Page {
   readonly offset: number;
 }
 
-/** Where what stands at a place is defined. */
+/** Definitions of the symbol at a place. */
 export async function definitionsAt(request: PlaceRequest & Page, run: ServerRun): Promise<ToolOutputObject> {
   const places = await atPlace(request, run, (place) => definitionsOf(place, run));
   const { lines, notes, more } = await linesOf(places, request, run);
@@ -17,7 +17,7 @@ export async function definitionsAt(request: PlaceRequest & Page, run: ServerRun
   return textOutput((text || 'No definition') + notes, { definitions: lines.map(({ line: _line, ...place }) => place), truncated: more });
 }
 
-/** Where what stands at a place is used, with its definitions. */
+/** Uses of the symbol at a place, with its definitions. */
 export async function referencesAt(request: PlaceRequest & Page, run: ServerRun): Promise<ToolOutputObject> {
   const [places, definitions] = await atPlace(request, run, async (place) => {
     requireCapability(place.server, 'referencesProvider', 'references');
