@@ -21,9 +21,9 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why tools may not connect to `address`, in words that fit after "is" or "resolves to", or undefined for a public one.
- * The IANA special-purpose registries say what is not public (RFC 6890). An IPv4 address inside an IPv6 one (mapped,
- * NAT64) is judged as itself; tunnels that hide one (6to4, Teredo) are refused. Takes text as a resolver gives it.
+ * Reason why tools may not connect to `address`, as a text that fits after "is" or "resolves to"; undefined for a public one.
+ * Based on the IANA special-purpose registries (RFC 6890). Checks the IPv4 address inside an IPv6 one (mapped, NAT64); rejects
+ * tunnels that hide one (6to4, Teredo). Accepts text as returned by a resolver.
  */
 export function privateAddressReason(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return 'no valid address';

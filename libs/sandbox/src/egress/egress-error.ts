@@ -43,7 +43,7 @@ const EXPLAINED: Readonly<Record<string, { readonly text: string; readonly retry
   Z_DATA_ERROR: { text: 'the compressed body is damaged', retryable: false },
 };
 
-/** Any error of a request as an EgressError; what is not known is taken for a fault that may pass. */
+/** Any error of a request as an EgressError; unknown errors count as transient. */
 export function toEgressError(error: unknown, host: string): EgressError {
   const found = causes(error).find((cause) => cause instanceof EgressError);
   if (found) return found;

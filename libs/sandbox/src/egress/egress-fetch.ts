@@ -4,7 +4,7 @@ import type { EgressPolicy } from './egress-policy.js';
 import { pinnedConnector } from './pinned-connector.js';
 
 export interface EgressFetch {
-  /** As the global `fetch`, to checked addresses. Redirects are answers like any other. */
+  /** Same as the global `fetch`, to checked addresses. Returns redirects without following them. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   /** Ends all connections. Idempotent. */
   close(): Promise<void>;

@@ -21,15 +21,15 @@ const BAD_PORTS = new Set([
 ]);
 
 /**
- * Where tools may connect to: public addresses of other machines over http and https, and the hosts an operator named. Every address a
- * name resolves to must be public, and the connection goes to exactly the addresses that were checked, so a name that
- * answers differently a moment later gains nothing.
+ * Allowed targets of tools: public addresses of other machines over http and https, and the operator's hosts. Every address of
+ * a name must be public, and the connection uses exactly the checked addresses, so a name that resolves differently a moment
+ * later has no effect.
  */
 export class EgressPolicy {
   private readonly trusted: ReadonlySet<string>;
   private limits: EgressLimits | undefined;
 
-  /** `allowHosts`: `host` (any port) or `host:port`, as they stand in a URL; these may be private and use any port. */
+  /** `allowHosts`: `host` (any port) or `host:port`, in the form of a URL; these may be private and use any port. */
   constructor(
     allowHosts: readonly string[] = [],
     private readonly resolve: Resolve = systemResolve,
@@ -51,7 +51,7 @@ export class EgressPolicy {
     return limited;
   }
 
-  /** Whether both have the same limits. */
+  /** True if both have the same limits. */
   isSameAs({ limits }: EgressPolicy): boolean {
     return limits === this.limits;
   }
@@ -90,7 +90,7 @@ export class EgressPolicy {
     }
   }
 
-  /** In words that fit after "is" or "resolves to". */
+  /** Reason as a text that fits after "is" or "resolves to". */
   private refusalOf(address: string): string | undefined {
     return privateAddressReason(address) ?? (this.isOwn(address) ? 'an address of this machine' : undefined);
   }

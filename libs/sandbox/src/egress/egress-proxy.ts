@@ -25,9 +25,8 @@ const HOP_HEADERS = [
 ];
 
 /**
- * An HTTP proxy on loopback for a program that makes requests of its own, such as a browser: each request and tunnel is checked
- * against the policy, and connects to the very addresses that were checked. It asks for a password, so that no other program of
- * the machine uses it.
+ * HTTP proxy on loopback for a program that makes its own requests, such as a browser: checks each request and tunnel against
+ * the policy, and connects to exactly the checked addresses. Requires a password against use by other programs of the machine.
  */
 export class EgressProxy {
   readonly username = 'toolyard';
@@ -68,7 +67,7 @@ export class EgressProxy {
     return this.received > this.mostBytes;
   }
 
-  /** Why requests to this place were refused or failed last; undefined when they were not. `host` as in a URL. */
+  /** Reason why the last requests to this host were rejected or failed; undefined without one. `host` as in a URL. */
   refusalOf(host: string): Refusal | undefined {
     return this.refusals.get(host);
   }
@@ -189,14 +188,14 @@ export class EgressProxy {
 }
 
 interface Refusal {
-  /** By the policy. Otherwise the network failed. */
+  /** True if rejected by the policy. Otherwise the network failed. */
   readonly blocked: boolean;
   readonly message: string;
 }
 
 type Answer = (status: number, text: string, headers: Readonly<Record<string, string>>) => void;
 
-/** A server may send any three digits; what is no final status (RFC 9110, 15) cannot be passed on. */
+/** Status of a response. A server may send any three digits; only final statuses (RFC 9110, 15) can be passed on. */
 function statusOf({ statusCode = 0 }: IncomingMessage, host: string): number {
   if (statusCode >= 200 && statusCode <= 599) return statusCode;
   throw new EgressError('failed', `Could not fetch from ${host}: the status ${statusCode} of the response is not valid`);

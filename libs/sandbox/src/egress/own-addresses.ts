@@ -7,8 +7,8 @@ const FRESH_MS = 10_000;
 let known: { readonly at: number; readonly addresses: ReadonlySet<string> } | undefined;
 
 /**
- * Whether an interface of this machine has the address. A public one is no way out: services that a firewall keeps from the internet,
- * such as the Redis of this installation, answer to it from here.
+ * True if an interface of this machine has the address. Tools must not reach even a public one: services behind a firewall,
+ * such as the Redis of this installation, accept connections from this machine.
  */
 export function isOwnAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;

@@ -62,7 +62,7 @@ const PLAIN = new Set([
   'iso-8859-1',
 ]);
 
-/** A cut stream is unpacked as far as it goes. One layer only: more of them is how decompression bombs are nested. */
+/** Decompressor that accepts truncated streams. Single layer only, since decompression bombs are nested by more. */
 function unpackerOf(encoding: string): Duplex | undefined {
   const [layer = '', ...more] = encoding
     .toLowerCase()

@@ -1,7 +1,7 @@
 interface StoredCookie {
   readonly value: string;
   readonly host: string;
-  /** Of an attribute `Domain` that names the host itself or a domain around it; undefined: for this host alone. */
+  /** `Domain` attribute with the host itself or a domain around it; undefined: for this host alone. */
   readonly domain: string | undefined;
   readonly path: string;
   readonly secure: boolean;

@@ -9,21 +9,21 @@ import { RedirectCookies } from './redirect-cookies.js';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
-  /** Whether the body of an answer with this content type is worth its download; an error answer is always read. */
+  /** True if the body of a response with this content type is needed; bodies of error responses are always read. */
   readonly wantsBody: (contentType: string) => boolean;
-  /** Of the body after decompression; on the wire the same, and 5 MiB at least. Default 5 MiB. */
+  /** Most bytes of the body after decompression; on the wire the same, but at least 5 MiB. Default 5 MiB. */
   readonly maxBytes?: number;
   /** More headers for a hop to this place. */
   readonly headers?: (url: URL) => Readonly<Record<string, string>>;
 }
 
 export interface FetchedDocument {
-  /** Where the answer came from, after all redirects. */
+  /** URL of the response, after all redirects. */
   readonly url: string;
   readonly status: number;
   readonly statusText: string;
   readonly contentType: string;
-  /** What the server said; undefined when it did not. */
+  /** Length stated by the server; undefined if absent. */
   readonly contentLength?: number;
   /** Decompressed; empty when it was not wanted. */
   readonly body: Buffer;
@@ -43,7 +43,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Of the body after decompression; on the wire the same, and 5 MiB at least. */
+  /** Most bytes of the body after decompression; on the wire the same, but at least 5 MiB. */
   readonly maxBytes: number;
   /** Name of the server in errors where its address may be confidential. */
   readonly label?: string;
@@ -87,7 +87,7 @@ export class SafeFetch {
     throw new EgressError('failed', `Could not fetch ${displayUrl(text)}: more than ${MAX_REDIRECTS} redirects`);
   }
 
-  /** One request to one checked address. A redirect is an answer like any other. */
+  /** Sends one request to one checked address. Returns redirects without following them. */
   async send(text: string, { method, signal, headers, body, maxBytes, label }: SendOptions): Promise<HttpAnswer> {
     const url = this.policy.check(text);
     try {

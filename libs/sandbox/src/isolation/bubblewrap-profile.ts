@@ -14,20 +14,20 @@ export interface BubblewrapProfile {
   readonly network: 'none' | 'host';
   readonly readable: readonly string[];
   readonly limits: ResourceLimits;
-  /** Also forbids namespaces inside. */
+  /** Forbids namespaces inside, too. */
   readonly hardened: boolean;
   readonly view?: SandboxView | undefined;
-  /** The user that starts bwrap. Default: that of this process. */
+  /** User that starts bwrap. Default: that of this process. */
   readonly uid?: number | undefined;
   /** The command runs as another user than bwrap, whose caller maps it (`user-map.ts`). The number of the first descriptor for it. */
   readonly mapsUser?: number | undefined;
 }
 
-/** What programs under /usr need from outside of it: library cache, alternatives, certificates (without private keys), time zone. */
+/** Files outside of /usr that its programs need: library cache, alternatives, certificates (without private keys), time zone. */
 const CERTIFICATES = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ca-certificates', '/etc/pki/tls/certs', '/etc/pki/ca-trust'];
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime', ...CERTIFICATES];
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services', '/etc/protocols', '/etc/gai.conf'];
-/** They name the user `nobody` and the host `localhost`. Without them `os.userInfo` of Node and many test servers fail. */
+/** Files with the user `nobody` and the host `localhost`, required by `os.userInfo` of Node and many test servers. */
 const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
   from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
   to: `/etc/${name}`,
@@ -40,10 +40,9 @@ const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
 const USER = String(COMMAND_USER);
 
 /**
- * The words between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path;
- * a private /proc, /dev and /tmp, in memory and of bounded size; what the view adds. Users, processes, network and host
- * names are in namespaces of their own. No terminal, and no capabilities but those by which another user than root reaches what
- * was opened.
+ * Words between `bwrap` and the command. Visible are /usr, read-only; the workspace, writable at its own path; a private /proc,
+ * /dev and /tmp, in memory and of bounded size; and the view. Users, processes, network and host names have their own
+ * namespaces. No terminal, and only the capabilities by which another user than root can access the opened files.
  */
 export function bubblewrapProfile({
   workspace,
@@ -79,12 +78,15 @@ export function bubblewrapProfile({
   ].flat();
 }
 
-/** Another user is mapped from outside, while bwrap waits; as `--block-fd`, the second descriptor is also closed inside. Then namespaces are forbidden by the filter of system calls alone. */
+/**
+ * Options for users. Another user is mapped from outside, while bwrap waits; like `--block-fd`, the second descriptor is also
+ * closed inside. In that case only the filter of system calls forbids namespaces.
+ */
 function users(mapsUser: number | undefined, hardened: boolean, capabilities: readonly string[]): string[] {
   if (mapsUser === undefined) return ['--uid', USER, '--gid', USER, ...(hardened ? ['--disable-userns'] : [])];
   const [info, block] = [String(mapsUser), String(mapsUser + 1)];
   const descriptors = ['--info-fd', info, '--userns-block-fd', block, '--block-fd', block];
-  // To enter the folder, which is another user's, and to become that user.
+  // Capabilities to enter the folder of another user, and to become that user.
   const needed = new Set(['dac_read_search', 'setuid', 'setgid', 'setpcap', ...capabilities]);
   return [...descriptors, ...[...needed].flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`])];
 }
@@ -114,13 +116,13 @@ function foldersAbove(paths: readonly string[]): string[] {
   return made.flatMap((folder) => ['--perms', '0755', '--dir', folder]);
 }
 
-/** Below what is mounted already, where nothing can be made. */
+/** True below existing mounts, where no folder can be created. */
 const isShownFolder = (folder: string): boolean => /^\/(usr|bin|sbin|lib|lib32|lib64|proc|dev)(\/|$)/.test(folder);
 
 /**
- * Files of root below /proc are writable also in a user namespace, and bwrap itself protects them only from other users: as
- * root, a command could name the program that the kernel starts for a crash. What tells of the machine and serves no command
- * is empty.
+ * Mounts over kernel settings. Files of root below /proc are writable also in a user namespace, and bwrap itself protects them
+ * only from other users: as root, a command could set the program that the kernel starts for a crash. Files about the machine
+ * that no command needs are empty.
  */
 function kernelSettings(): string[] {
   const present = (name: string) => existsSync(`/proc/${name}`);
@@ -130,7 +132,7 @@ function kernelSettings(): string[] {
   ];
 }
 
-/** Outer ones first: what is mounted later covers what is mounted below it, and a denied folder may have the workspace in it. */
+/** Mounts, outer ones first: later mounts cover earlier ones below them, and a denied folder may contain the workspace. */
 function mounts(workspace: string, { visible, readOnly, hidden }: SandboxView): string[] {
   const all = [
     ...visible.map(({ path, access }) => ({ path, args: [access === 'write' ? '--bind' : '--ro-bind', path, path] })),
@@ -152,9 +154,9 @@ function topFolders(): string[] {
 }
 
 /**
- * The kernel's limit of threads, set inside the sandbox, where it counts only what is inside (since Linux 5.14). It stops a
- * fork bomb between two looks of the watchdog. It never limits root, also not in a namespace: where the command has its
- * user, a control group does, if one can be made (`control-groups.ts`); elsewhere only the watchdog does.
+ * Kernel limit of threads, set inside the sandbox, where it counts only threads inside (since Linux 5.14). Stops a fork bomb
+ * between two checks of the watchdog. Never limits root, even in a namespace: for commands of that user a control group does,
+ * if available (`control-groups.ts`), otherwise only the watchdog.
  */
 function processLimit(processes: number): string[] {
   const [major = 0, minor = 0] = release().split('.').map(Number);

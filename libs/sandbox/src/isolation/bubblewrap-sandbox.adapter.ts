@@ -14,13 +14,13 @@ import type { SyscallGroup } from './seccomp/refused-syscalls.js';
 import { isRoot, userOfTenant } from './sandbox-user.js';
 import { seccompFilter } from './seccomp/seccomp-filter.js';
 
-/** Where programs are inside; see `bubblewrap-profile.ts`. */
+/** Folders of programs inside; see `bubblewrap-profile.ts`. */
 const SHOWN_FOLDERS = ['/usr', '/bin', '/sbin'];
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) on a system that allows user namespaces, or set SANDBOX=host';
 const PROBE_TIMEOUT_MS = 5_000;
 const NO_FILTER = `none is known for the architecture ${process.arch}`;
-/** How long a failed probe is believed: an operator who installs what is missing need not restart the worker. */
+/** Lifetime of a failed probe: after installing a missing part, the operator need not restart the worker. */
 const FAILED_FOR_MS = 5_000;
 
 export interface BubblewrapSettings {
@@ -139,7 +139,7 @@ export class BubblewrapSandbox extends Sandbox {
     };
   }
 
-  /** Why commands of a worker that runs as root have no user of their own. Undefined: they have, or the worker is another user. */
+  /** Reason why commands of a worker that runs as root have no user of their own. Undefined if they have, or for other workers. */
   private async tryUsers(): Promise<string | undefined> {
     if (!isRoot()) return undefined;
     if (this.filter === undefined) return 'that needs the filter of system calls';
@@ -159,7 +159,7 @@ export class BubblewrapSandbox extends Sandbox {
     }
   }
 
-  /** Why a command does not run in it. */
+  /** Reason why commands do not run in the sandbox. */
   private async fault(folder = tmpdir()): Promise<string | undefined> {
     try {
       const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: folder, env: {} }, folder);
@@ -172,7 +172,7 @@ export class BubblewrapSandbox extends Sandbox {
   }
 }
 
-/** Newer versions can forbid what is inside to make namespaces of its own; that closes a large part of the kernel. */
+/** True if this version can forbid namespaces inside, which closes a large part of the kernel. */
 function canDisableNamespaces(bwrap: string): Promise<boolean> {
   return new Promise((resolve) => {
     execFile(bwrap, ['--help'], { timeout: PROBE_TIMEOUT_MS }, (_error, stdout, stderr) =>

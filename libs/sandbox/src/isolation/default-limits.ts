@@ -12,7 +12,7 @@ export const DEFAULT_LIMITS: ResourceLimits = {
   processes: 256,
 };
 
-/** Of the programs by which file tools search. They write no files, and what they need of memory does not depend on the workspace. */
+/** Limits of search programs of file tools, which write no files, and whose memory does not depend on the workspace. */
 export const SEARCH_LIMITS: ResourceLimits = {
   cpuSeconds: 20,
   fileBytes: 0,
@@ -22,7 +22,7 @@ export const SEARCH_LIMITS: ResourceLimits = {
   dataBytes: GIBIBYTE / 2,
 };
 
-/** What the container gives, where there is one; otherwise what the machine has. */
+/** Memory of the container, or of the machine without one. */
 function memoryOfProcess(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();

@@ -1,6 +1,6 @@
 import type { SandboxName } from './sandbox.port.js';
 
-/** What the limit of processes of a command depends on. */
+/** Facts that determine the process limit of a command. */
 export interface ProcessLimitFacts {
   readonly platform: NodeJS.Platform;
   /** The worker may make control groups with a limit of processes. */
@@ -12,8 +12,8 @@ export interface ProcessLimitFacts {
 }
 
 /**
- * What stops a fork bomb between two looks at the processes of a command: the limit of the user namespace that bubblewrap makes
- * for another user than root, or a control group. Root is held to no limit of users, in whatever namespace. Pure.
+ * Warning if nothing stops a fork bomb between two checks of a command's processes: neither the limit of bubblewrap's user
+ * namespace, for another user than root, nor a control group. User limits never apply to root, in any namespace. Pure.
  */
 export function processLimitWarning({ platform, hasControlGroups, isRoot, sandbox, asOtherUser }: ProcessLimitFacts): string | undefined {
   if (platform !== 'linux' || hasControlGroups) return undefined;

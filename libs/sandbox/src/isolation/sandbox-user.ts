@@ -7,18 +7,18 @@ const FIRST_USER = 1_879_048_192;
 const USERS = 65_536;
 const CHOWN_TIMEOUT_MS = 120_000;
 
-/** Whether this process may run commands as other users. */
+/** True if this process may run commands as other users. */
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** The user id of a tenant's commands outside of the sandbox. Two tenants may share one: what separates them are namespaces. */
+/** User id of a tenant's commands outside of the sandbox. Two tenants may share one, since namespaces separate them. */
 export function userOfTenant(tenantId: string): number {
   return FIRST_USER + (createHash('sha256').update(tenantId).digest().readUInt32LE() % USERS);
 }
 
 /**
- * Makes a user (default: that of this process) the owner of a folder and of all in it. Links are not followed. Does nothing
- * where the user owns the folder already, and for a process that is not root. Where the file system does not allow it the
- * owner stays, and commands there have the user of the worker.
+ * Makes a user (default: that of this process) the owner of a folder and its content, without following links. Does nothing if
+ * the user owns the folder already, or if the process is not root. If the file system does not allow it, the owner stays, and
+ * commands there run as the worker's user.
  */
 export async function giveFolder(folder: string, user = process.getuid?.()): Promise<void> {
   if (!isRoot() || user === undefined) return;

@@ -9,10 +9,10 @@ import type { SandboxView } from './sandbox.port.js';
 const MAX_MASKS = 2_000;
 
 /**
- * What a command of a call sees on the worker: what was opened for the call, and nothing that is denied to it, under whatever name it lies in
- * the workspace, or in what was opened, when the command starts. Undefined where nothing is opened or denied, which costs nothing.
- * @throws ToolError `policy_denied` when there is more to hide than can be hidden, `unavailable` where the files of the call are on
- * another host.
+ * Visible files of a call's command on the worker: paths opened for the call, without denied files, under any of their names in
+ * the workspace or the opened paths at the start of the command. Undefined if nothing is opened or denied, which costs nothing.
+ * @throws ToolError `policy_denied` if there are too many paths to hide, `unavailable` if the files of the call are on another
+ * host.
  */
 export async function resolveSandboxView(workspace: Workspace, signal: AbortSignal): Promise<SandboxView | undefined> {
   assertOnWorker(workspace);
@@ -47,7 +47,7 @@ export async function resolveSandboxView(workspace: Workspace, signal: AbortSign
   return { visible, hidden, readOnly };
 }
 
-/** Without the places that lie in another one. */
+/** Places without those inside of another one. */
 function outermost(places: SandboxView['visible']): string[] {
   const paths = [...new Set(places.map(({ path }) => path))];
   return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));

@@ -9,7 +9,7 @@ import { SYSCALL_GROUPS, type SyscallGroup } from './seccomp/refused-syscalls.js
 export const SANDBOX_BACKENDS = ['auto', 'bubblewrap', 'host', 'none'] as const;
 export type SandboxBackend = (typeof SANDBOX_BACKENDS)[number];
 
-/** How commands of tools are isolated, by the pool that runs them, and what they may use. */
+/** Isolation of tools' commands by pool, and their limits. */
 export interface SandboxConfig {
   readonly backends: Readonly<Record<Pool, SandboxBackend>>;
   /** Pools whose commands run isolated or not at all. */
@@ -120,7 +120,7 @@ export function sandboxConfig(values: z.output<typeof SandboxEnv>): SandboxConfi
   };
 }
 
-/** What cannot be meant together, one sentence each. */
+/** Contradictory settings, one sentence each. */
 export function validateSandboxConfig({ backends: chosen, required: needed }: SandboxConfig): string[] {
   const open = needed.filter((pool) => chosen[pool] === 'host');
   return open.length === 0

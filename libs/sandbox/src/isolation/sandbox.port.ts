@@ -1,16 +1,16 @@
 import { findExecutable } from '../process/find-executable.js';
 import type { ProcessCommand } from '../process/run-process.js';
 
-/** What a sandbox really gives on this machine, found out by trying it. */
+/** Isolation available on this machine, determined by a trial. */
 export interface SandboxReport {
   readonly name: SandboxName;
   /** Commands can be run in it. */
   readonly ok: boolean;
   /** `none`: the command sees and may do what the worker sees and may do. `namespaces`: its own files, processes and users. */
   readonly isolation: 'none' | 'namespaces';
-  /** For the operator: what is there, or what is missing and how to get it. */
+  /** Detail for the operator: the available parts, or the missing ones with instructions. */
   readonly detail: string;
-  /** For the operator: what of the isolation this machine does not give, though commands run. */
+  /** Weakness for the operator: missing isolation on this machine, though commands run. */
   readonly weakness?: string;
 }
 
@@ -26,18 +26,18 @@ export interface SandboxView {
   readonly network?: 'none' | undefined;
 }
 
-/** Where a tool's programs run. The class is the injection token; backends differ in what they put around a command. */
+/** Environment of a tool's programs. The class is the injection token; backends wrap a command differently. */
 export abstract class Sandbox {
   abstract readonly name: SandboxName;
-  /** Whether commands reach the network. */
+  /** Network access of commands. */
   abstract readonly network: 'none' | 'host';
-  /** Tries the sandbox; what was found to work is not tried again. Never rejects: what does not work is in the report. */
+  /** Tries the sandbox; a success is not tried again. Never rejects: failures are in the report. */
   abstract probe(): Promise<SandboxReport>;
   /** The absolute path of the first of `names` that commands can run, looked for where `path` says; undefined when there is none. */
   findProgram(names: readonly string[], path?: string): string | undefined {
     return findExecutable(names, path);
   }
-  /** The id of the user whose commands of a tenant are, and who owns their workspaces. Undefined: that of this process. */
+  /** User id of a tenant's commands, and owner of its workspaces. Undefined: that of this process. */
   userOf(_tenantId: string): number | undefined {
     return undefined;
   }

@@ -8,14 +8,14 @@ import { isRoot } from './sandbox-user.js';
 import type { SandboxBackend, SandboxConfig } from './sandbox.config.js';
 import { Sandbox, type SandboxName } from './sandbox.port.js';
 
-/** What a worker tells about the sandbox of a pool. */
+/** Status of the sandbox of a pool. */
 export interface PoolSandbox {
   readonly backend: SandboxName;
   /** Commands of tools run. */
   readonly ok: boolean;
-  /** How they are isolated. */
+  /** Isolation of the commands. */
   readonly isolation: 'none' | 'namespaces';
-  /** Why they do not run, or run with less than one may want. */
+  /** Reason why commands do not run, or run with less isolation. */
   readonly reason?: string;
 }
 
@@ -53,22 +53,25 @@ export class SandboxRegistry {
     return new SandboxRegistry(new Set(pools), chosen);
   }
 
-  /** Of a pool that this process serves; that of the commands' own pool is always there. */
+  /** Sandbox of a pool that this process serves; the pool of the commands always has one. */
   for(pool: Pool): Sandbox {
     return this.chosen.get(pool)?.sandbox ?? new DisabledSandbox(`this process does not serve the pool ${pool}`);
   }
 
-  /** Of the commands of tools, also where this process does not serve their pool. */
+  /** Status for the commands of tools, even if this process does not serve their pool. */
   commands(): PoolSandbox {
     return this.chosen.get(COMMAND_POOL)?.report ?? { backend: 'none', ok: false, isolation: 'none', reason: 'no sandbox was chosen' };
   }
 
-  /** Of the pools that this process serves. */
+  /** Status of the pools that this process serves. */
   status(): Partial<Record<Pool, PoolSandbox>> {
     return Object.fromEntries([...this.chosen].flatMap(([pool, { report }]) => (this.served.has(pool) ? [[pool, report]] : [])));
   }
 
-  /** For the operator, at the start: how commands run that the configuration did not ask for, and which limits do not hold. A sentence each. */
+  /**
+   * Warnings for the operator at the start: isolation that differs from the configuration, and limits without effect. A
+   * sentence each.
+   */
   warnings(): string[] {
     const shell = this.chosen.get(COMMAND_POOL);
     if (!shell || !this.served.has(COMMAND_POOL)) return [];

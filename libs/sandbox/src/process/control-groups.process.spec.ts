@@ -129,10 +129,10 @@ describe('the number of processes of a command', () => {
   it('leaves control groups of no process, and takes no group of an earlier process with its pid for its own', async () => {
     if (folder === undefined) return expect(openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES })).toBeUndefined();
     const groups = (prefix: string) => readdirSync(folder).filter((name) => name.startsWith(prefix));
-    // As if this process had the pid of one that was killed; and one with a pid that no process has.
+    // Two groups as of a killed process with the pid of this one; and one with a pid that no process has.
     const stale = [`toolyard-${process.pid}-1-1`, `toolyard-${process.pid}-1-2`, 'toolyard-99999999-1-1'];
     for (const name of stale) mkdirSync(join(folder, name), { recursive: true });
-    // As a process that starts does: the module is loaded again.
+    // Loads the module again, like a starting process.
     const again: string = './control-groups.js?again';
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same module
     const { openControlGroup: openAfterStart } = (await import(again)) as { openControlGroup: typeof openControlGroup };
@@ -153,7 +153,7 @@ describe('the number of processes of a command', () => {
       uid: OTHER_USER,
     });
     const isolates = asUser([bwrap, '--unshare-all', '--ro-bind', '/', '/', '/usr/bin/true']).status === 0;
-    // What limits the processes stands between the words for bwrap and the command.
+    // Words that limit the processes are between those for bwrap and the command.
     const words = isolates ? [bwrap, ...profile] : profile.slice(profile.indexOf('--') + 1);
     const { stderr, status } = asUser([...words, '/bin/sh', '-c', BURST]);
     expect([stderr, status]).toEqual([expect.stringMatching(/fork/i), expect.any(Number)]);

@@ -39,12 +39,13 @@ const folders = new Map<Controller, string | undefined>();
 /** Tried with these. */
 const PROBE = { pids: THREADS_A_PROCESS, memory: 67_108_864, cpuacct: 0 } as const;
 let last = 0;
-/** What could not be removed yet, since a process was in it. */
+/** Groups that could not be removed yet, because of a process in them. */
 const leftovers = new Set<string>();
 
 /**
- * Where this process may make groups with a limit: below its own one, in the hierarchy of the controller of cgroups v1 or in
- * v2 where the controller is handed on. Undefined where it may not, as in most containers and for ordinary users. Tried once.
+ * Folder in which this process may create groups with a limit: below its own one, in the hierarchy of the controller of cgroups
+ * v1 or in v2 if the controller is delegated. Undefined if it may not, as in most containers and for ordinary users. Tried
+ * once.
  */
 export function controlGroupsFolder(controller: Controller): string | undefined {
   if (!folders.has(controller)) {
@@ -119,7 +120,7 @@ function worksIn(folder: string, controller: Controller): boolean {
   }
 }
 
-/** Whether no process is that which made a group: another one may have its pid since. */
+/** True if the process that created a group has ended: another one may have its pid since. */
 function isAbandoned(name: string): boolean {
   const [, pid, startedAt] = NAME.exec(name) ?? [];
   if (pid === undefined) return false;
@@ -127,7 +128,7 @@ function isAbandoned(name: string): boolean {
   return running !== startedAt;
 }
 
-/** When a process started, in clock ticks since the system did, as proc_pid_stat(5) has it; undefined when there is none. */
+/** Start time of a process, in clock ticks since boot (proc_pid_stat(5)); undefined if it does not exist. */
 function startTimeOf(pid: string): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -4,8 +4,8 @@ import type { ResourceLimitExceeded } from './resource-limit-watchdog.js';
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /**
- * How a process ended. After an abort: `stopped` by SIGTERM, with its exit code unless the signal ended it; `killed` by
- * SIGKILL. `over_limit`: killed for the resources that it used.
+ * End of a process. After an abort: `stopped` by SIGTERM, with its exit code unless the signal ended it; `killed` by SIGKILL.
+ * `over_limit`: killed for its resource use.
  */
 export type ExitStatus =
   | { readonly how: 'exited'; readonly code: number }

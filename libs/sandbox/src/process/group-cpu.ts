@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** By what a hierarchy of cgroups v1 or v2 has: the file, and how many of its units are a millisecond. */
+/** Files of CPU time in hierarchies of cgroups v1 and v2, with their units per millisecond. */
 const FILES = [
   { name: 'cpuacct.usage', pattern: /^(\d+)$/m, unitsPerMs: 1_000_000 },
   { name: 'cpu.stat', pattern: /^usage_usec (\d+)$/m, unitsPerMs: 1_000 },

@@ -20,7 +20,7 @@ export async function withHighPriority<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Both kinds: among sessions, where the kernel groups by them, and among processes, where it does not. */
+/** Raises both priorities: among sessions, if the kernel groups by them, and among processes, if it does not. */
 function raisePriority(): () => void {
   try {
     const before = getPriority();

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { TerminalScreen } from './terminal-screen.js';
 
-/** Of the end of a stream, at least so many UTF-16 units are kept, and fewer than twice as many. */
+/** Least stored UTF-16 units of the end of a stream; the most are twice as many. */
 const TAIL_CHARS = 98_304;
 
 export interface CapturedOutput {
@@ -15,14 +15,13 @@ export interface CapturedOutput {
   readonly shownBytes: number;
   /** More came than `text` holds. */
   readonly truncated: boolean;
-  /** Some of it is in `tail` neither. */
+  /** True if some output is not in `tail` either. */
   readonly hasGap: boolean;
 }
 
 /**
- * Keeps the beginning of a stream as text, at most `limitBytes` of UTF-8, and of what comes after it the end. A character
- * that is split over chunks is put together, invalid bytes become U+FFFD, and cuts fall between characters. With a screen it keeps
- * what that shows in the end.
+ * Stores the beginning of a stream as text, at most `limitBytes` of UTF-8, and the end of the rest. Joins characters that are
+ * split over chunks; invalid bytes become U+FFFD, and cuts fall between characters. With a screen, stores its final content.
  */
 export class OutputCapture {
   private readonly decoder = new StringDecoder('utf8');
@@ -36,7 +35,7 @@ export class OutputCapture {
   private isFull = false;
   private isSeen = false;
 
-  /** `onText` gets the beginning as it comes; `cut`: it is the last piece, and more came. */
+  /** `onText` gets the beginning immediately; `cut`: last piece, followed by more output. */
   constructor(
     private readonly limitBytes: number,
     private readonly onText: (text: string, cut: boolean) => void,

@@ -8,7 +8,7 @@ import { eventually, isAlive, pidsIn } from '../testing/process.fixture.js';
 
 let folder: string;
 
-/** A worker of its own needs plain JavaScript: this folder's sources, compiled beside a small main program. */
+/** Compiles this folder's sources beside a small main program, since a separate worker needs plain JavaScript. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'orphan-watch-'));
   const here = join(process.cwd(), 'libs/sandbox/src/process');

@@ -3,12 +3,12 @@ import { Socket } from 'node:net';
 import { OWN_TAGS, processTagMethod } from './process-tag.js';
 
 /**
- * Ends the runs of this process when this process itself is gone without a goodbye (kill -9, out of memory).
+ * Ends the runs of this process after its abrupt end (kill -9, out of memory).
  *
- * One shell, in a session of its own, waits for the end of its standard input, which only this process holds open. Then
- * it kills everything that carries a tag of this process, until a look finds nothing, for at most two seconds. It costs
- * one sleeping shell a worker and nothing a call. Without marks (not Linux) there is no watch: running commands then
- * outlive a killed worker.
+ * A single shell, in a session of its own, waits for the end of its standard input, which only this process holds open. It then
+ * kills all processes with a tag of this process, repeatedly until none is found, for at most two seconds. The cost is one
+ * sleeping shell a worker and nothing a call. Without marks (not Linux) there is no watch: running commands then outlive a
+ * killed worker.
  */
 const SCRIPT = `
 trap '' TERM INT HUP
@@ -35,7 +35,7 @@ export function startParentDeathWatchdog(): void {
   });
   watch.on('error', () => (watch = undefined));
   watch.stdin?.on('error', () => undefined);
-  // Neither the shell nor its pipe may keep this process from ending; its end is what they wait for.
+  // Neither the shell nor its pipe may keep this process from ending, since they wait for its end.
   watch.unref();
   if (watch.stdin instanceof Socket) watch.stdin.unref();
 }

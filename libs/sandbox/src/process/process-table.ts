@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One process as the kernel shows it. */
+/** Process as shown by the kernel. */
 export interface ProcessRow {
   readonly pid: number;
   readonly group: number;
-  /** In ticks since the machine started; with the pid it names a process for ever. */
+  /** Start in ticks since boot; unique together with the pid. */
   readonly startedAt: number;
   /** Stopped by a signal or by a tracer. */
   readonly isStopped: boolean;

@@ -5,13 +5,13 @@ import { findExecutable } from './find-executable.js';
 import { limitOptions, limitCommandPrefix, type ResourceLimits } from './resource-limits.js';
 
 /**
- * How the processes of one run are recognised, wherever they are in the process tree.
+ * Method to recognise the processes of one run at any place in the process tree.
  *
- * A process group is not enough: `setsid` leaves it. What every descendant inherits and nothing clears by accident is a
- * resource limit, so each run gets a number of its own as RLIMIT_RTTIME (microseconds of CPU for real-time tasks; the
- * numbers stand for thousands of years, so it limits nothing). It outlives fork, exec, setsid and an emptied environment.
- * Where `prlimit` is missing or the kernel does not show limits, an environment variable marks the run instead, which a
- * program with a cleared environment escapes. A program that hides on purpose needs a real sandbox, not a mark.
+ * A process group is not enough: `setsid` leaves it. Every descendant inherits resource limits, and nothing clears them by
+ * accident, so each run gets a unique RLIMIT_RTTIME (microseconds of CPU for real-time tasks; the values mean thousands of
+ * years, without effect). The limit outlives fork, exec, setsid and an emptied environment. Without `prlimit`, or if the kernel
+ * does not show limits, an environment variable marks the run instead, which a program with a cleared environment escapes.
+ * Against a program that hides on purpose a real sandbox is required.
  */
 export interface ProcessTagMethod {
   readonly kind: 'rlimit' | 'environment' | 'none';

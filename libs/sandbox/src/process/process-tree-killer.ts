@@ -6,7 +6,7 @@ import type { ControlGroup } from './control-groups.js';
 import type { Exit, ExitStatus } from './exit-status.js';
 
 export interface ProcessTreeKiller {
-  /** How the tree was ended before its time, or undefined when it was not; from then on nothing ends it any more. */
+  /** Status of a tree that was ended early, or undefined; after the call nothing ends it any more. */
   readonly stop: (exit: Exit) => Promise<ExitStatus | undefined>;
   /** Resolves when even SIGKILL did not end the program in time, so that the caller does not wait for its exit for ever. */
   readonly unkillable: Promise<Exit>;
@@ -29,7 +29,7 @@ export function processTreeKiller(
   };
   const onAbort = () => begin(() => stopTree(tree, options.graceMs));
   const onOverrun = (overrun: ResourceLimitExceeded) => {
-    // Also during the grace period: limits hold until the end.
+    // Limits hold until the end, including the grace period.
     if (stopping) void withHighPriority(() => killAll(tree));
     else begin(() => killFor(tree, overrun));
   };

@@ -9,7 +9,7 @@ export interface ProcessTree {
   readonly tagMethod: ProcessTagMethod;
   readonly tag: string;
   readonly controlGroup: Pick<ControlGroup, 'pids'> | undefined;
-  /** The leader is a sandbox whose end would kill the others: it is killed, and never asked to stop. */
+  /** True if the leader is a sandbox whose end would kill the others: it is killed without SIGTERM. */
   readonly leaderIsSandbox: boolean;
   /** The leader has not been seen to end: its number, and that of its group, are still its own. */
   readonly leaderRuns: () => boolean;
@@ -106,7 +106,7 @@ function killOnce(tree: ProcessTree): number[] {
   return members.map(({ pid }) => pid);
 }
 
-/** False: it ended first, or it belongs to another user now. */
+/** False if the process has ended, or belongs to another user now. */
 function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

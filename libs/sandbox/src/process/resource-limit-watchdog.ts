@@ -21,7 +21,7 @@ interface Watched {
 
 const CHECK_MS = 50;
 
-/** All trees that this process watches. One check serves all of them; there is no timer while the set is empty. */
+/** All trees that this process watches, served by one check; no timer runs while the set is empty. */
 const watched = new Set<Watched>();
 /** The tree of a process that has been seen, by pid and start: a process never changes the tree. Undefined: none of these. */
 let known = new Map<string, Watched | undefined>();
@@ -90,7 +90,7 @@ async function exceededLimit(rows: readonly ProcessRow[], { limits, memoryOverru
 async function ownShare({ pid, residentBytes }: ProcessRow): Promise<number> {
   try {
     const kilobytes = /^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
-    // No figure: it has just ended, and what it had is free.
+    // Missing figure: the process has just ended, and its memory is free.
     return kilobytes === undefined ? 0 : Number(kilobytes) * 1_024;
   } catch (error) {
     return isNotOurs(error) ? residentBytes : 0;

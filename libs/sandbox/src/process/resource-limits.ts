@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { findExecutable } from './find-executable.js';
 
-/** What a run may use. The kernel holds each process to the first three; all together are looked at twenty times a second for the rest. */
+/**
+ * Limits of a run. The kernel enforces the first three for each process; the others are checked for all processes together,
+ * twenty times a second.
+ */
 export interface ResourceLimits {
   /** Seconds of processor time of one process: then SIGXCPU, five seconds later SIGKILL. */
   readonly cpuSeconds: number;
@@ -12,7 +15,7 @@ export interface ResourceLimits {
   readonly memoryBytes: number;
   /** Processes at one time. Beyond it all are killed; where the kernel can be made to, it starts no more than eight times as many threads. */
   readonly processes: number;
-  /** Writable memory of one process, held by the kernel: beyond it the process gets no more. Not said: only the sum above counts. */
+  /** Writable memory of one process, enforced by the kernel. Absent: only the sum above counts. */
   readonly dataBytes?: number;
 }
 
@@ -26,7 +29,7 @@ const NAMES = {
   data: 'Max data size',
 } as const;
 
-/** The options of `prlimit` that set these limits. A limit that this process itself is held to is never exceeded: that would be refused. */
+/** Options of `prlimit` for these limits. Never exceeds limits of this process, which would be rejected. */
 export function limitOptions(limits: ResourceLimits): string[] {
   const { cpuSeconds, fileBytes, openFiles, dataBytes } = limits;
   const hard = hardLimits();
@@ -43,7 +46,7 @@ export function limitOptions(limits: ResourceLimits): string[] {
   ];
 }
 
-/** Words before a command that put the limits on it. Where `prlimit` is missing a shell sets what shells can. */
+/** Words before a command that set its limits. Without `prlimit`, a shell sets those that it supports. */
 export function limitCommandPrefix(limits: ResourceLimits): string[] {
   const prlimit = findExecutable(['prlimit']);
   if (prlimit !== undefined) return [prlimit, ...limitOptions(limits), '--'];
@@ -52,13 +55,13 @@ export function limitCommandPrefix(limits: ResourceLimits): string[] {
   return ['/bin/sh', '-c', script, 'sh'];
 }
 
-/** Reads this process's hard limits; what cannot be read, or is unlimited, is Infinity. */
+/** Hard limits of this process; Infinity for unreadable or unlimited ones. */
 function hardLimits(): (name: string) => number {
   let text = '';
   try {
     text = readFileSync('/proc/self/limits', 'latin1');
   } catch {
-    // Not Linux: the limits are tried as they are.
+    // Not Linux: the limits are tried unchanged.
   }
   return (name) => {
     const value = Number(

@@ -143,7 +143,7 @@ describe('what a run leaves behind', () => {
     expect(report.exit).toEqual({ how: 'exited', code: 0 });
     expect(report.stdout.text).toBe('done\n');
     const [daemon = 0] = await eventually(() => pidsIn(pids, 1));
-    // Without resource-limit marks an emptied environment hides a process: then this machine shows the documented gap.
+    // Shows the documented gap on machines without resource-limit marks: an emptied environment hides a process.
     expect(isAlive(daemon)).toBe(processTagMethod().kind !== 'rlimit');
   });
 

@@ -21,13 +21,13 @@ export interface ProcessCommand {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits?: ResourceLimits;
-  /** The program only holds others (a sandbox) and its end is theirs: it is spared when the tree is asked to stop. */
+  /** True if the program only holds others (a sandbox) and ends with them: SIGTERM is not sent to it. */
   readonly isSandbox?: boolean;
   /** Open files that the program gets as descriptors 3, 4, ...; the caller closes its own. */
   readonly files?: readonly number[];
-  /** Its standard input; without, it has none. A program that does not read it to its end is no error. */
+  /** Standard input; empty by default. A program need not read it to its end. */
   readonly input?: string;
-  /** The program gets one more descriptor, after `files`: what it writes there goes to `onExtra`. */
+  /** Gives the program one more descriptor, after `files`, whose output is passed to `onExtra`. */
   readonly extraPipe?: boolean;
   /** The program, which is bwrap, gets one more descriptor (`nextDescriptor`), and reads these bytes from it. */
   readonly filter?: Uint8Array;
@@ -49,16 +49,19 @@ export interface ProcessOptions {
   readonly captureBytes?: number;
   /** Keeps the text that a terminal shows in the end; `onText` gets all of it as it comes. Default: text as it came. */
   readonly isTerminal?: boolean;
-  /** What the program writes to its extra pipe, as it comes. Must not throw. */
+  /** Receives output of the extra pipe immediately. Must not throw. */
   readonly onExtra?: (chunk: Buffer) => void;
-  /** The beginning as it comes; without `isTerminal`, the pieces of a stream joined are its captured `text`. `cut`: it is the last piece, and more came. Must not throw. */
+  /**
+   * Receives the beginning of the output immediately; without `isTerminal`, the joined pieces of a stream equal its captured
+   * `text`. `cut`: last piece, followed by more output. Must not throw.
+   */
   readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
 
 export interface ProcessReport {
-  /** On this machine, of the program or of the sandbox that holds it. Absent for a program that ran elsewhere. */
+  /** Process id on this machine, of the program or of the sandbox that holds it. Absent for a program that ran elsewhere. */
   readonly pid?: number | undefined;
-  /** When it was started, by the clock of this process. */
+  /** Start time, by the clock of this process. */
   readonly startedAt: Date;
   readonly exit: ExitStatus;
   readonly durationMs: number;
@@ -82,10 +85,10 @@ export class ProcessStartError extends Error {
   }
 }
 
-/** After the standard ones. */
+/** First descriptor after the standard ones. */
 const FIRST_DESCRIPTOR = 3;
 const DEFAULT_CAPTURE_BYTES = 1_048_576;
-/** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */
+/** Time for which background children of a finished program may hold its pipes before they are killed and the pipes closed. */
 const DRAIN_MS = 250;
 /** Reading discarded output must not block the event loop: a pause of 5 ms after each MiB. */
 const PACE_BYTES = 1_048_576;
@@ -109,7 +112,7 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
   try {
     return await runIn(group, command, options, startedAt);
   } finally {
-    // Not waited for: an ended process leaves its group a moment later.
+    // Not awaited: an ended process leaves its group a moment later.
     void group?.close();
   }
 }
@@ -146,7 +149,7 @@ interface Started {
   readonly exited: Promise<Exit>;
 }
 
-/** The part that `start-process.ts` shares. With `stdin` its input stays open. */
+/** Starts a process, shared with `start-process.ts`. With `stdin` its input stays open. */
 export async function start(command: ProcessCommand, group: ControlGroup | undefined, stdin?: 'pipe'): Promise<Started> {
   checkStartable(command);
   startParentDeathWatchdog();
@@ -174,7 +177,7 @@ export async function start(command: ProcessCommand, group: ControlGroup | undef
     child.stdin?.on('error', () => undefined);
     if (stdin === undefined) child.stdin?.end(command.input);
     await setUpSandbox(child, command).catch((error: unknown) => {
-      // The whole group: what bwrap has started waits for it.
+      // Kills the whole group, since processes started by bwrap wait for it.
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       throw error;
     });

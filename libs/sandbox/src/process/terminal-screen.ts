@@ -3,7 +3,7 @@ import { EFFECTS, NOT_PLAIN, onlyEffects, openEnd, withoutIgnored } from './term
 
 /** Lines that a program can still change; a terminal that tells no size is taken for one of so many. */
 const ROWS = 24;
-/** As far to the right a cursor goes where no text is. */
+/** Rightmost column of a cursor beyond text. */
 const COLUMNS = 500;
 /** A longer line is not changed any more: each change costs as much as the line is long. */
 const LINE_CHARS = 2_048;
@@ -11,10 +11,10 @@ const LINE_CHARS = 2_048;
 const WORK = { inAll: 65_536, perCharacter: 16 };
 
 /**
- * Text of a program as a terminal shows it in the end: what a progress bar has overwritten is gone, and so are colours and
- * titles. A terminal of 24 lines without a right border; text that leaves it at the top, or that is cleared as a screen, stays
- * as it is. Text without control characters comes out as it came, also with CR LF. A program that moves about for more work than
- * its text is worth gets lines from then on: a return begins a new one, other movements are left out.
+ * Text of a program as finally shown by a terminal: without text overwritten by a progress bar, colours and titles. A terminal
+ * of 24 lines without a right border; text that leaves it at the top, or that is cleared as a screen, stays unchanged. Text
+ * without control characters stays unchanged, also with CR LF. A program with more cursor movements than its text justifies
+ * gets lines from then on: a return begins a new one, other movements are ignored.
  */
 export class TerminalScreen {
   /** A row that was written over is an array with a string for each column; see `cellsOf`. */
@@ -108,7 +108,7 @@ export class TerminalScreen {
     let column = this.column ?? cells.length;
     for (const glyph of glyphsOf(text)) {
       const end = column + widthOf(glyph, column);
-      // Over text, a tab only moves the cursor.
+      // A tab over text only moves the cursor.
       if (glyph !== '\t' || column >= cells.length) this.put(cells, glyph, column, end);
       column = end;
     }

@@ -7,9 +7,9 @@ const SETUP_USER = 0;
 export const COMMAND_USER = 65_534;
 
 /**
- * Answers a bwrap that waits for its users (`--info-fd`, `--userns-block-fd`): root of the sandbox is root outside, the
- * command's user is the given one. `descriptor`: that of the first, the other follows. Needs root. Resolves also when bwrap
- * ends before it asks; @throws where the kernel refuses the map.
+ * Maps the users of a waiting bwrap (`--info-fd`, `--userns-block-fd`): root of the sandbox is root outside, the command's user
+ * is the given one. `descriptor`: that of the first option, followed by the other. Needs root. Also resolves if bwrap ends
+ * before. @throws if the kernel rejects the map
  */
 export async function mapUser({ stdio }: ChildProcess, descriptor: number, user: number): Promise<void> {
   const [info, block] = stdio.slice(descriptor);
@@ -22,7 +22,7 @@ export async function mapUser({ stdio }: ChildProcess, descriptor: number, user:
   block.end('1', () => block.destroy());
 }
 
-/** Of `{ "child-pid": 7, ... }`, which comes in pieces. All of it is read: bwrap would not survive a closed pipe. */
+/** Pid from `{ "child-pid": 7, ... }`, which arrives in pieces. Reads all of it, since bwrap would not survive a closed pipe. */
 function childPid(info: Duplex): Promise<string | undefined> {
   let text = '';
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MarkedStream } from './marked-stream.js';
 
-/** What comes through of a stream that arrives in these pieces. */
+/** Output of a stream that arrives in these pieces. */
 function through(pieces: readonly string[]) {
   const output: string[] = [];
   const stream = new MarkedStream(

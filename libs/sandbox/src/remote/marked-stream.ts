@@ -4,9 +4,9 @@ const PREAMBLE_BYTES = 4_096;
 const TRAILER_BYTES = 256;
 
 /**
- * One stream of a remote command: what is between the line that says that it is ready and the line that says how it ended.
- * A chunk may end anywhere: what could be the beginning of the last line is kept back until more is there. So is a line that
- * begins as ssh itself does when the connection is lost: it has the address of the host, and is dropped where it is the last.
+ * Stream of a remote command: the content between the ready line and the line with the exit. Holds back a possible beginning of
+ * the last line, since a chunk may end anywhere; likewise a line that begins like ssh's own message of a lost connection, which
+ * has the address of the host, and is dropped if it is the last.
  */
 export class MarkedStream {
   private before: Buffer = Buffer.alloc(0);
@@ -22,12 +22,12 @@ export class MarkedStream {
     private readonly lostLines: readonly string[] = [],
   ) {}
 
-  /** What came before the first line: the reason, where it never came. */
+  /** Content before the first line: the reason, if that line is missing. */
   get preamble(): string {
     return this.before.toString('utf8').slice(-PREAMBLE_BYTES);
   }
 
-  /** What the last line says; undefined while it has not come whole. */
+  /** Content of the last line; undefined until it is complete. */
   get trailer(): string | undefined {
     const text = this.end?.toString('latin1');
     return text?.endsWith('\n') ? text.slice(0, -1) : undefined;
@@ -73,7 +73,7 @@ export class MarkedStream {
   }
 }
 
-/** Where the last line begins, if it begins with `words` or may do so; otherwise the end. */
+/** Start of the last line, if it begins with `words` or a part of them; otherwise the end. */
 function lastLineAt(bytes: Buffer, words: string): number {
   const at = bytes.lastIndexOf(words);
   if (at < 0) return bytes.length - overlap(bytes, words);
@@ -81,7 +81,7 @@ function lastLineAt(bytes: Buffer, words: string): number {
   return end < 0 || end === bytes.length - 1 ? at : bytes.length;
 }
 
-/** How many bytes at the end of `bytes` are a beginning of `mark`. */
+/** Number of bytes at the end of `bytes` that begin `mark`. */
 function overlap(bytes: Buffer, mark: string): number {
   for (let length = Math.min(bytes.length, mark.length - 1); length > 0; length -= 1)
     if (bytes.subarray(-length).equals(Buffer.from(mark.slice(0, length)))) return length;

@@ -12,10 +12,10 @@ import { SshHost, type RemoteHostState } from './ssh-host.adapter.js';
 
 const PROBE_EVERY_MS = 60_000;
 
-/** Whose commands run on a host. */
+/** Tenant, agents and sessions whose commands run on a host. */
 export type HostRule = Pick<RemoteHostSettings, 'tenant' | 'agents' | 'sessions'>;
 
-/** Whose commands are looked for. */
+/** Caller of the commands. */
 export interface RemoteCaller {
   readonly tenantId: string;
   readonly agentId?: string | undefined;
@@ -29,13 +29,13 @@ export interface RemoteHostStatus extends RemoteHostState, HostRule {
 
 export interface RemoteHostsOptions {
   readonly limits?: ResourceLimits;
-  /** Where `secretEnv` finds the private keys. */
+  /** Environment with the private keys of `secretEnv`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ssh?: string | undefined;
   readonly onFailure?: (host: string, failure: SshFailure) => void;
 }
 
-/** Of `rules`, the one for the commands of a call: the first whose tenant, agents and sessions fit. Undefined: they run on the worker. */
+/** First of `rules` that matches tenant, agent and session of a call. Undefined: its commands run on the worker. */
 export function hostFor<Rule extends HostRule>(rules: readonly Rule[], caller: RemoteCaller): Rule | undefined {
   const fits = (globs: readonly string[], name: string | undefined) =>
     globs.some((glob) => glob === '*' || (name !== undefined && globMatches(glob, name)));

@@ -8,21 +8,21 @@ const ALIVE_SECONDS = 10;
 export interface SshFiles {
   readonly knownHosts: string;
   readonly identity: string;
-  /** A folder for what ssh says itself: it has addresses, and is not mixed with what a command says. */
+  /** Folder for messages of ssh itself, which contain addresses and must not mix with the output of commands. */
   readonly logs: string;
 }
 
 /** The name under which the keys of a host are known, whatever its address. */
 export const hostAlias = (name: string): string => `toolyard-${name}`;
 
-/** What the known hosts file of one host says. */
+/** Content of the known hosts file of one host. */
 export function knownHostsText(name: string, { hostKeys }: Pick<RemoteHostSettings, 'hostKeys'>): string {
   return hostKeys.map((key) => `${hostAlias(name)} ${key}\n`).join('');
 }
 
 /**
- * The arguments of `ssh`. It reads no configuration of the user or the machine, offers one key and nothing else,
- * never prompts, forwards nothing, connects only to a host with one of the known keys, and learns no new ones.
+ * Arguments of `ssh`. Reads no configuration of the user or the machine, offers a single key, never prompts, forwards nothing,
+ * connects only to a host with one of the known keys, and learns no new ones.
  */
 export function sshArguments(name: string, { host, port, user }: RemoteHostSettings, files: Omit<SshFiles, 'logs'>, log: string): string[] {
   const options = {

@@ -1,6 +1,6 @@
-/** Why no command was started on a host. */
+/** Failure before any command was started on a host. */
 export interface SshFailure {
-  /** For the model and for people: no address and no path. */
+  /** Reason for the model and for people, without address and path. */
   readonly reason: string;
   /** Another attempt may succeed without a change of host or configuration. */
   readonly transient: boolean;

@@ -18,10 +18,10 @@ const PAUSES_MS = [250, 1_000, 3_000];
 const CONNECT_MS = 20_000;
 const PROBE_MS = 15_000;
 
-/** Whether commands can be run on a host, as it was last seen. */
+/** Last known availability of a host. */
 export interface RemoteHostState {
   readonly ok: boolean;
-  /** Why not. */
+  /** Reason for unavailability. */
   readonly reason?: string;
 }
 
@@ -29,14 +29,14 @@ export interface SshHostOptions {
   readonly limits?: ResourceLimits;
   /** The ssh program. Undefined: not installed. */
   readonly ssh: string | undefined;
-  /** For the log of the worker: what ssh said, which may have addresses in it. */
+  /** Callback for the log of the worker, with the message of ssh, which may contain addresses. */
   readonly onFailure?: (failure: SshFailure) => void;
 }
 
 /**
- * A host on which commands run over ssh, as one account of it, with the rights of that account: it is no sandbox.
- * Each command has a connection of its own. The host holds a command to its limits of processor time, file size and
- * open files, and kills it when the connection ends.
+ * Host on which commands run over ssh, as one account, with the rights of that account: not a sandbox. Each command has a
+ * connection of its own. The host enforces the limits of processor time, file size and open files, and kills a command when its
+ * connection ends.
  */
 export class SshHost {
   private last: RemoteHostState = { ok: false, reason: 'it has not been tried yet' };
@@ -51,7 +51,7 @@ export class SshHost {
     this.limits = options.limits ?? DEFAULT_LIMITS;
   }
 
-  /** As it was at the last connection. */
+  /** State at the last connection. */
   get state(): RemoteHostState {
     return this.last;
   }
@@ -68,10 +68,10 @@ export class SshHost {
   }
 
   /**
-   * Runs a command in a folder below the host's. `limitMs` counts from its start. What it started in its process group is
-   * gone when the promise settles, also where the connection was lost.
-   * @throws ToolError `unavailable` when the host cannot be reached: nothing has run. `outcome_unknown` when the
-   * connection was lost while the command ran. `cancelled` and the like with the reason of `signal`, when it ended so.
+   * Runs a command in a folder below the host's. `limitMs` counts from its start. Processes in its process group are gone when
+   * the promise settles, also after a lost connection.
+   * @throws ToolError `unavailable` if the host cannot be reached: nothing has run. `outcome_unknown` if the connection was
+   * lost while the command ran. `cancelled` and similar codes with the reason of `signal`, if it aborted the run.
    */
   async run(
     command: Omit<RemoteCommand, 'folder'> & { readonly place: string },

@@ -13,9 +13,9 @@ import { sshFailure, type SshFailure } from './ssh-failure.js';
 
 const CAPTURE_BYTES = 1_048_576;
 const ALIVE_MS = 10_000;
-/** What ssh writes to stderr, whatever its log, when the connection is lost. */
+/** Lines that ssh writes to stderr on a lost connection, in spite of its log file. */
 const LOST_LINES = ['Connection to ', 'Read from remote host '];
-/** After SIGKILL on the host: then the connection itself is given up. */
+/** Time after SIGKILL on the host until the connection itself is closed. */
 const GIVE_UP_MS = 5_000;
 
 export interface RemoteOptions {
@@ -27,7 +27,7 @@ export interface RemoteOptions {
   readonly onText: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
 
-/** How a connection ended. `said`: the last line of the supervisor; undefined where the connection was lost before it. */
+/** End of a connection. `said`: the last line of the supervisor; undefined if the connection was lost before. */
 export interface SessionEnd {
   readonly said: string | undefined;
   readonly stdout: CapturedOutput;
@@ -36,7 +36,7 @@ export interface SessionEnd {
   readonly stopped: { readonly tookMs: number; readonly killed: boolean } | undefined;
 }
 
-/** One connection to a host, for one command. Nothing of it is left in this process when `run` or `close` settles. */
+/** Connection to a host, for one command. Releases everything in this process before `run` or `close` settles. */
 export class SshSession {
   private readonly mark = randomBytes(16).toString('hex');
   private readonly streams: { readonly marked: MarkedStream; readonly kept: OutputCapture }[];

@@ -1,33 +1,33 @@
 import type { ResourceLimits } from '../process/resource-limits.js';
 
-/** The first line of both streams: what came before is of the login, and nothing has been started. */
+/** First line of both streams: earlier output is from the login, before any command was started. */
 export const READY = 'toolyard-ready';
 /** A silent connection is given up on both sides after this time. */
 export const LEASE_SECONDS = 30;
 /** The words that the supervisor understands. Every other line only shows that the worker is there. */
 export const STOP_WORDS = { ask: 'term\n', kill: 'kill\n', alive: '\n' } as const;
 
-/** What runs on the host: bash, for there it needs nothing else. */
+/** Command for the host, which only needs bash. */
 export interface RemoteCommand {
   readonly command: string;
   /** Absolute; made where it is missing. */
   readonly folder: string;
-  /** Where to run, inside the folder. */
+  /** Working directory, inside the folder. */
   readonly workingDir: string;
 }
 
 /**
- * Bash that runs one command on the host and keeps it only as long as the connection is there. No single quotes: it
- * stands in some.
+ * Bash that runs one command on the host and stops it when the connection ends. Contains no single quotes, since it is itself
+ * quoted by some.
  *
- * 1. says that it is ready, and reads one line with the command; without it, nothing is started
- * 2. goes to the folder; a working directory outside of it is refused
+ * 1. reports that it is ready, and reads one line with the command; without it, nothing is started
+ * 2. enters the folder; rejects a working directory outside of it
  * 3. starts the command in a process group and an environment of its own, within the limits
  * 4. a second process reads the lease: at the end of the input, or after 30 s of silence, it kills the first one, which then
- *    says nothing any more, and the command
- * 5. when the command has ended, kills what it left behind, and says how it ended
+ *    reports nothing more, and the command
+ * 5. after the end of the command, kills its remaining processes, and reports its exit
  *
- * What the command has started is its process group and, on Linux, whatever has its variable TOOLYARD_RUN.
+ * Processes of the command are its process group and, on Linux, all processes with its variable TOOLYARD_RUN.
  */
 const SCRIPT = String.raw`
 printf "${READY}\n"; printf "${READY}\n" >&2

@@ -25,7 +25,7 @@ export function pidsIn(file: string, atLeast: number): number[] | undefined {
   }
 }
 
-/** A zombie is not alive: it only waits to be collected. */
+/** False for a zombie, which only waits to be collected. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -10,13 +10,13 @@ import { bytesOnDisk } from './workspace-quotas.js';
 import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
 
 const LOCK_LOST_RETRIES = 3;
-/** Of `blocks` in stat(2), whatever the file system's own are. */
+/** Unit of `blocks` in stat(2), independent of the file system's own. */
 const STAT_BLOCK_BYTES = 512;
 
 export interface FileChange<T> {
   readonly bytes: Uint8Array;
   readonly value: T;
-  /** Permissions; absent: those that are there, or of a new file. */
+  /** Permissions; default: the existing ones, or those of a new file. */
   readonly mode?: number;
   /** Adds or takes the right to execute it. Absent: as it is. */
   readonly executable?: boolean;
@@ -63,7 +63,7 @@ export async function changeFile<T>(
       }
     }
   } catch (error) {
-    // What was counted may not have been written.
+    // Counted bytes may not have been written.
     place.quota?.invalidate();
     ctx.signal.throwIfAborted();
     throw fileFailure(error, path.displayPath);

@@ -7,7 +7,7 @@ import { pathNotAllowed } from './workspace-path.js';
 
 /** A folder with more entries is not looked through to its end. */
 const MAX_ENTRIES = 200_000;
-/** How long a search may keep everything else in this process waiting. */
+/** Longest time for which a search may block this process. */
 const YIELD_AFTER_MS = 20;
 const LINKED = 'It is another name of a file that is denied to this call.';
 const UNKNOWN = 'The file has other names, and the folder is too large to find out whether one of them is denied to this call.';
@@ -19,7 +19,7 @@ export interface DeniedEntry {
 }
 
 export interface DeniedEntries {
-  /** What is there and denied, without what lies in a denied folder. */
+  /** Existing denied entries, without those inside a denied folder. */
   readonly entries: readonly DeniedEntry[];
   /** Other names of denied files (hard links). */
   readonly links: readonly string[];
@@ -89,7 +89,7 @@ async function visit(
   return true;
 }
 
-/** Of denied files with more than one name, also those in denied folders. */
+/** Inodes of denied files with more than one name, including those in denied folders. */
 async function inodesOf(entries: readonly DeniedEntry[], signal: AbortSignal): Promise<Set<string>> {
   const found = new Set<string>();
   const add = (stats: Stats | undefined): void => void (stats !== undefined && stats.nlink > 1 && found.add(inodeOf(stats)));

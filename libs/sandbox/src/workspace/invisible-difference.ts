@@ -49,9 +49,9 @@ interface Looks {
 }
 
 /**
- * In which characters the wanted text differs from a place of the text that looks the same: kinds of spaces, quotes and dashes,
- * tabs, spaces at the end of lines, line ends, accents in another Unicode form. Undefined where no place looks the same. Columns
- * count characters, from 1. `what` has the wanted text, for the message.
+ * Characters in which the wanted text differs from a place of the text that looks the same: kinds of spaces, quotes and dashes,
+ * tabs, spaces at the end of lines, line ends, accents in another Unicode form. Undefined if no place looks the same. Columns
+ * count characters, from 1. `what` names the source of the wanted text, for the message.
  */
 export function invisibleDifference(text: string, wanted: string, what: string): string | undefined {
   if (text.length + wanted.length > MOST_CHARACTERS) return undefined;
@@ -96,7 +96,7 @@ function lookOf(unit: string): string {
   return (ALIKE.get(plain) ?? plain).normalize('NFKD').replace(/\s+/g, ' ');
 }
 
-/** Without what both begin or end with. */
+/** Text of the difference, without the common beginning and end. */
 function differenceText(before: string, here: string, other: string, what: string): string {
   const [ours, theirs] = [Array.from(here), Array.from(other)];
   let line = before.split('\n').length;

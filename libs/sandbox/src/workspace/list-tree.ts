@@ -12,7 +12,7 @@ const MAX_VISITED = 20_000;
 export interface ListedEntry {
   /** Relative to the listed folder, folders with `/`. */
   readonly path: string;
-  /** Of the entry itself, also where it is a link. Undefined where it is gone by now, or was not asked for. */
+  /** Stats of the entry itself, even if it is a link. Undefined if it is gone, or if stats were not requested. */
   readonly stats: Stats | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Visit {
   readonly excludes?: (path: string) => boolean;
 }
 
-/** In depth-first order. Returns how many entries there are. */
+/** Visits the tree in depth-first order. Returns the number of entries. */
 async function visitTree(
   place: ResolvedFile,
   { maxDepth, stats, excludes }: Visit,
@@ -77,7 +77,7 @@ async function visitTree(
   return total;
 }
 
-/** By its text: a folder that is opened is judged again. */
+/** Checks by path only, since an opened folder is checked again. */
 function isDenied({ root, path, denied }: ResolvedFile, names: readonly string[]): boolean {
   return denied?.denialReason(absolutePath(root, [...path.names, ...names]), 'read') !== undefined;
 }

@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads';
 
-/** What a folder takes: bytes of the disk, and entries of all kinds below it. */
+/** Usage of a folder: bytes of the disk, and entries of all kinds below it. */
 export interface Usage {
   readonly bytes: number;
   readonly files: number;
 }
 
 /**
- * What runs in the thread; given as text, so that it is the same in compiled and in tested code. Links are not followed, a file
- * with several names counts once, and what cannot be read is left out. A folder with more files than `most` is not looked through
- * to its end: only whether it has more counts, and the names of millions do not fit into the thread. The system takes paths of 4,096
- * bytes, and commands make longer ones: from there on files are reached through open folders, and a folder beyond 20 of them counts
- * as one with too many files.
+ * Source of the thread; given as text, so that compiled and tested code use the same. Does not follow links, counts a file with
+ * several names once, and skips unreadable entries. Stops in a folder with more files than `most`: the exact number is
+ * irrelevant, and the names of millions do not fit into the thread. The system accepts paths of 4,096 bytes, and commands
+ * create longer ones: from there on files are reached through open folders, and a folder beyond 20 of them counts as one with
+ * too many files.
  */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
@@ -97,7 +97,7 @@ export class FolderMeasurer {
 
   private newThread(): Worker {
     const made = new Worker(THREAD, { eval: true, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } });
-    // It must not keep the process alive.
+    // Unreferenced, so that the thread does not keep the process alive.
     made.unref();
     made.on('message', ({ id, usage }: { id: number; usage: Usage }) => {
       this.pending.get(id)?.resolve(usage);
@@ -106,7 +106,7 @@ export class FolderMeasurer {
     made.on('error', () => undefined);
     made.on('exit', () => {
       if (this.thread === made) this.thread = undefined;
-      // It answers in order: the first that is left is the one that ended it.
+      // The thread answers in order: the first remaining request ended it.
       const [first, ...others] = this.pending.values();
       this.pending.clear();
       first?.reject(new Error('the thread that measures folders ended'));

@@ -37,7 +37,7 @@ async function build(files: readonly string[], links: readonly (readonly [string
     await mkdir(join(root, ...folder), { recursive: true }).catch(() => undefined);
     if (hidden || !isHidden(file)) await put(file).catch(() => undefined);
   }
-  // Where a link is denied, another link that leads through it is not.
+  // Ignores a link through a denied link, which does not exist.
   for (const [at, to] of links) if (!isHidden(at)) await symlink(to, join(root, at)).catch(() => undefined);
 }
 

@@ -8,7 +8,7 @@ import { isTemporary } from './temporary-name.js';
 import { parseWorkspacePath } from './workspace-path.js';
 
 const MOST_SUGGESTED = 3;
-/** Of all folders that are read for one path, so that a large folder costs no more than a small one. */
+/** Most entries read for one path, over all folders, so that a large folder costs no more than a small one. */
 const MOST_ENTRIES = 4_000;
 const ENTRIES_AT_ONCE = 500;
 /** Names of one folder that are opened to find out whether the call may read them. */
@@ -17,14 +17,13 @@ const MOST_OPENED = 12;
 const DEEPEST = 32;
 
 /**
- * Paths that are there and that a path which is not there was probably meant to be, nearest first, at most three. They are as
- * the call may give them. A part that is there is kept; for one that is not, the names of its folder are compared. All that is
- * suggested was opened as the call would open it, and what is denied to the call changes no suggestion. None where a
- * person is asked about each path. Never rejects: without an answer there is no suggestion.
+ * Existing paths similar to a missing one, nearest first, at most three, in the form that the call may use. Keeps existing
+ * parts; for a missing part, compares the names of its folder. Every suggestion was opened like the call would open it; denied
+ * paths do not affect suggestions. Empty if each path needs its own approval. Never rejects: errors give no suggestion.
  */
 export async function nearPaths(place: ResolvedFile, mostEntries = MOST_ENTRIES): Promise<string[]> {
   const { names } = place.path;
-  // Where the path itself was opened, nothing beside it was.
+  // An individually opened path has no opened neighbours.
   if (place.symlinks === 'refuse' || place.denied?.eachPathAsked === true || names.length === 0 || names.length > DEEPEST) return [];
   return search(place, { entries: mostEntries }).catch(() => []);
 }
@@ -38,15 +37,15 @@ async function search(place: ResolvedFile, budget: Budget): Promise<string[]> {
     for (const way of ways) longer.push(...(await continued(place, way, name, kind, budget)));
     ways = longer.slice(0, MOST_SUGGESTED);
   }
-  // What is there by now is no suggestion.
+  // A path that exists by now is not a suggestion.
   return ways.flatMap((way) => shownAs(place, way) ?? []).filter((shown) => shown !== displayPath);
 }
 
-/** A path begins with folders; what its last name is does not matter. */
+/** Kind of an entry: a path begins with folders; its last name may be of any kind. */
 type Kind = 'folder' | 'any';
 
 interface Budget {
-  /** How many entries may still be read. */
+  /** Number of entries that may still be read. */
   entries: number;
 }
 
@@ -56,7 +55,7 @@ async function continued(place: ResolvedFile, way: readonly string[], name: stri
   if (await canRead(place, meant, kind)) return [meant];
   const names = await namesIn(place, way, kind, budget).catch(() => []);
   const found: string[][] = [];
-  // Denied names go first: they take no place from others.
+  // Denied names are removed first, so that they take no place from others.
   const near = nearestNames(name, names).filter((it) => !isDenied(place, [...way, it]));
   for (const candidate of near.slice(0, MOST_OPENED)) {
     if (found.length === MOST_SUGGESTED) break;
@@ -81,7 +80,7 @@ async function namesIn(place: ResolvedFile, way: readonly string[], kind: Kind, 
   }
 }
 
-/** Pipes and devices are not opened. Where a link leads is seen when it is opened. */
+/** True for an entry of the kind. Pipes and devices are not opened; the target of a link is checked on opening. */
 function isOfKind(entry: Dirent, kind: Kind): boolean {
   return entry.isDirectory() || entry.isSymbolicLink() || (kind === 'any' && entry.isFile());
 }
@@ -97,7 +96,7 @@ function stemOf(name: string): string {
   return parse(name).name.toLowerCase();
 }
 
-/** Whether the call, given this path, would be let in: by its text, and to what is opened. */
+/** True if the call may read this path, by its text and by the opened file. */
 async function canRead(place: ResolvedFile, names: readonly string[], kind: Kind): Promise<boolean> {
   if (shownAs(place, names) === undefined || isDenied(place, names)) return false;
   try {
@@ -105,7 +104,7 @@ async function canRead(place: ResolvedFile, names: readonly string[], kind: Kind
       kind === 'folder' ? (await openDirectoryBeneath(placeAt(place, names))).handle : await openBeneath(placeAt(place, names));
     try {
       const stats = await handle.stat();
-      // One of the other names may be denied. To find out costs a search of the whole workspace.
+      // One of the other names may be denied; checking them would need a search of the whole workspace.
       return stats.isDirectory() || (stats.isFile() && (stats.nlink === 1 || place.denied === undefined));
     } finally {
       await handle.close();

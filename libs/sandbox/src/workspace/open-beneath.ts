@@ -14,7 +14,7 @@ export interface OpenDirectory {
   readonly handle: FileHandle;
   /** Names from the workspace root, without symbolic links. */
   readonly names: readonly string[];
-  /** Where the directory was when it was opened; only for systems without `/proc`. */
+  /** Location of the directory when it was opened; only for systems without `/proc`. */
   readonly location: string;
 }
 
@@ -28,11 +28,11 @@ export function pathIn(directory: OpenDirectory, name: string): string {
 }
 
 /**
- * Opens what a workspace path names, for reading, without ever touching anything outside the root: one name at a time,
- * relative to the directory opened before, never following a symbolic link. Links are read and walked like the rest of
- * the path, and refused where they leave the root. The caller closes the result, which may be of any kind: check it.
- * What was opened is what is judged: a denied file is refused also where a link led to it.
- * Rejects with the system's error, or a ToolError for a way out or a denied file.
+ * Opens a workspace path for reading, without ever touching anything outside the root: one name at a time, relative to the
+ * previously opened directory, never following a symbolic link. Links are read and walked like the rest of the path, and
+ * rejected if they leave the root. The caller closes the result, which may be of any kind: check it. Denials apply to the
+ * opened file: a denied file is also rejected through a link.
+ * Rejects with the system's error, or a ToolError for a path outside of the root or a denied file.
  */
 export async function openBeneath(place: ResolvedFile): Promise<FileHandle> {
   return withWalk(place, async (walk) => {
@@ -136,7 +136,7 @@ async function openLast(walk: Walk, name: string): Promise<FileHandle | undefine
     return undefined;
   }
   try {
-    // Not blocking: opening a pipe for reading would wait for a writer.
+    // Non-blocking, since opening a pipe for reading would wait for a writer.
     return await open(pathIn(here(walk), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (await followLink(walk, name, error)) return undefined;
@@ -149,7 +149,10 @@ async function stepOut(walk: Walk): Promise<void> {
   await walk.opened.pop()?.handle.close();
 }
 
-/** Puts the names of a link's target in front of those still to go. False: it is no link, and the first error is thrown. */
+/**
+ * Puts the names of a link's target in front of the remaining ones. False if it is not a link; the caller then throws the first
+ * error.
+ */
 async function followLink(walk: Walk, name: string, error: unknown): Promise<boolean> {
   if (!['ELOOP', 'ENOTDIR', 'EMLINK'].includes(errorCode(error) ?? '')) return false;
   const target = await readlink(pathIn(here(walk), name)).catch((noLink: unknown) => {

@@ -3,7 +3,7 @@ import { errorCode, fileFailure } from './file-failure.js';
 import { nearPaths } from './near-paths.js';
 import type { ResolvedFile } from './resolved-file.js';
 
-/** What the file system says about a path of the model. For one that is not there: the hint, and which near paths are. */
+/** File system error about a path of the model. For a missing path: the hint, and near paths. */
 export async function pathFailure(error: unknown, place: ResolvedFile, hint: string): Promise<ToolError> {
   const { displayPath } = place.path;
   if (errorCode(error) !== 'ENOENT') return fileFailure(error, displayPath);

@@ -17,9 +17,9 @@ const queues = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `work` while no other caller, in this process or another one on the same workspace, is in `withPathLock` for the same
- * file. First come, first served within a process; between processes a lock file decides. `commit` tells whether the lock
- * is still ours: it rejects when we were so slow that another process took it, and must be asked right before the effect.
- * Waiting ends with the signal.
+ * file. First come, first served within a process; between processes a lock file decides. `commit` verifies that the lock is
+ * still held: it rejects if another process took it after a long delay, and must be called right before the effect. Waiting
+ * ends with the signal.
  */
 export async function withPathLock<T>(
   { root, locks = join(dirname(root), LOCKS_FOLDER) }: { readonly root: string; readonly locks?: string },

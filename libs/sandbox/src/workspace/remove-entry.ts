@@ -48,7 +48,7 @@ async function removeFolder(place: ResolvedFile, directory: OpenDirectory, name:
   const { displayPath } = place.path;
   if (place.symlinks === 'refuse')
     throw new ToolError('policy_denied', `Cannot delete ${displayPath}: this very path was opened, and what lies in the folder was not.`);
-  // By its names without links, and no link is followed on the way: what is deleted is what was judged.
+  // Names without links, and no link is followed on the way, so that the checked entry is the deleted one.
   const folder: ResolvedFile = { ...place, path: { names: [...directory.names, name], displayPath }, symlinks: 'refuse' };
   await assertNothingDenied(folder, signal);
   const inside = await removeContent(folder, signal);

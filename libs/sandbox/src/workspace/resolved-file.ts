@@ -2,17 +2,17 @@ import { resolve } from 'node:path';
 import { type DeniedPaths, ToolError, type Workspace, type WorkspaceQuota } from '#tool-sdk';
 import { isWithin, parseWorkspacePath, pathNotAllowed, type WorkspacePath } from './workspace-path.js';
 
-/** Where a path of a model leads: the folder that confines it, and the way from there. */
+/** Target of a model's path: the folder that confines it, and the path below. */
 export interface ResolvedFile {
   readonly root: string;
   readonly path: WorkspacePath;
-  /** Where writers keep each other out; beside the root when it is not said. */
+  /** Folder of the writers' locks; default: beside the root. */
   readonly locks?: string;
   /** `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed below the root. */
   readonly symlinks?: 'refuse';
   readonly denied?: DeniedPaths;
   readonly autoRunReason?: Workspace['autoRunReason'];
-  /** Of a workspace; other places have none. */
+  /** Quota of a workspace; absent for other places. */
   readonly quota?: WorkspaceQuota;
 }
 

@@ -5,7 +5,7 @@ export function temporaryName(): string {
   return `.toolyard-${randomBytes(9).toString('base64url')}.tmp`;
 }
 
-/** Such files are not there yet: nothing lists or suggests them. */
+/** True for a file that is still being written: excluded from lists and suggestions. */
 export function isTemporary(name: string): boolean {
   return /^\.toolyard-.*\.tmp$/.test(name);
 }

@@ -50,8 +50,8 @@ export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): {
 }
 
 /**
- * Models write line feeds. In a file that has Windows line ends only, they mean those: else no edit over several lines
- * would match, and new lines would end unlike all others. Who writes a carriage return in old_text gets what it says.
+ * Edit with the line ends of the file: models write line feeds, also for files with Windows line ends only. Otherwise no edit
+ * over several lines would match, and new lines would end unlike all others. A carriage return in old_text is kept.
  */
 function inLineEndsOf(text: string, edit: Edit): Pick<Edit, 'old_text' | 'new_text'> {
   if (edit.old_text.includes('\r') || !text.includes('\r\n') || LONE_LINE_FEED.test(text)) return edit;
@@ -59,7 +59,7 @@ function inLineEndsOf(text: string, edit: Edit): Pick<Edit, 'old_text' | 'new_te
   return { old_text: windows(edit.old_text), new_text: windows(edit.new_text) };
 }
 
-/** Also where the places overlap: "aa" is twice in "aaa", and it is unknown which of them is meant. */
+/** True if the text occurs twice, also overlapping: "aa" is twice in "aaa", and either one may be meant. */
 function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }

@@ -126,7 +126,7 @@ export async function replaceFile(
   }
 }
 
-/** Who may read a program may execute it. */
+/** Mode with or without execution for everyone who may read the file. */
 function withExecution(mode: number, executable: boolean | undefined): number {
   if (executable === undefined) return mode;
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;

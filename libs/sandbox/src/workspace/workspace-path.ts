@@ -9,7 +9,7 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
 export interface WorkspacePath {
   /** Relative to the workspace root; empty for the root itself. Never `.`, `..` or empty names. */
   readonly names: readonly string[];
-  /** What messages show: relative, never a path of this machine. */
+  /** Path for messages: relative, never a path of this machine. */
   readonly displayPath: string;
 }
 
@@ -36,7 +36,7 @@ export function parseWorkspacePath(root: string, given: string): WorkspacePath {
 const ONLY_INSIDE =
   'Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.';
 
-/** The one refusal for every way out of the workspace; it says what is allowed and nothing about what is out there. */
+/** Rejection of every path outside of the workspace; states the allowed paths and nothing about outside files. */
 export function pathNotAllowed(given: string, why = ONLY_INSIDE): ToolError {
   const text = given.length > SHOWN_CHARACTERS ? `${given.slice(0, SHOWN_CHARACTERS)}…` : given;
   const shown = CONTROL_CHARACTERS.test(text) ? JSON.stringify(text) : text;
@@ -49,7 +49,7 @@ export function withoutRoot(root: string, absolute: string): string {
   throw pathNotAllowed(absolute);
 }
 
-/** Whether an absolute path is `folder` or below it, as far as its text tells. */
+/** True if an absolute path is `folder` or below it, by its text. */
 export function isWithin(absolute: string, folder: string): boolean {
   return `${absolute}/`.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

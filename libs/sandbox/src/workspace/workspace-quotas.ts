@@ -15,13 +15,13 @@ export interface QuotaExceeded {
   readonly limit: 'bytes' | 'files';
 }
 
-/** Blocks of file systems: what a file of one byte takes. */
+/** Block size of file systems: disk usage of a file of one byte. */
 const BLOCK_BYTES = 4_096;
 /** Other workers write into the same folders: an older measurement is repeated in the background. */
 const FRESH_MS = 10_000;
 /** A folder is measured again after at least this many times the time that measuring took. */
 const MEASURE_SHARE = 50;
-/** How long a call waits for the first measurement of a tenant. */
+/** Longest wait of a call for the first measurement of a tenant. */
 const FIRST_MEASURE_MS = 2_000;
 const CACHE_SIZE = 4_096;
 
@@ -38,8 +38,8 @@ interface Folder {
 }
 
 /**
- * Counts bytes and files of workspaces and tenants. Writes of file tools are counted as they happen; what commands wrote is measured when
- * they have ended. The count of this process may be behind by what other workers wrote in the last seconds.
+ * Counts bytes and files of workspaces and tenants. Writes of file tools are counted immediately; writes of commands are
+ * measured after their end. May lag behind the writes of other workers in the last seconds.
  */
 export class WorkspaceQuotas {
   /** The least recently used goes first: tenants are used by every call and expensive to measure again. */
@@ -52,7 +52,7 @@ export class WorkspaceQuotas {
     private readonly onRefused: (refusal: QuotaExceeded) => void = () => undefined,
   ) {}
 
-  /** Of the workspace at `root`, one of those below `tenant`. */
+  /** Quota of the workspace at `root`, below `tenant`. */
   of(root: string, tenant: string): WorkspaceQuota {
     const own = () => this.folder(root, 'workspace');
     const all = () => this.folder(tenant, 'tenant');
@@ -167,12 +167,15 @@ export class WorkspaceQuotas {
   }
 }
 
-/** Only commands can remove files, so they run beyond the limit too, and from here on none does: many short ones would go on for ever. */
+/**
+ * Most files with which commands still run. Commands run beyond the limit, since only they can remove files; without this
+ * bound, many short ones could continue indefinitely.
+ */
 function maxOverdrawnFiles(files: number): number {
   return files * 2;
 }
 
-/** What a file of so many bytes takes on a disk. */
+/** Disk usage of a file of `bytes` bytes. */
 export function bytesOnDisk(bytes: number): number {
   return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }

@@ -1,6 +1,6 @@
 /**
- * System calls that commands in a sandbox are refused, in groups that `SANDBOX_SYSCALLS` can allow. They reach parts of the
- * kernel that no build or test needs and that have been the way out of sandboxes. Numbers are those of
+ * Rejected system calls of commands in a sandbox, in groups that `SANDBOX_SYSCALLS` can allow. They access parts of the kernel
+ * that no build or test needs and that have been used to escape from sandboxes. Numbers are those of
  * `arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h` of Linux.
  */
 export const SYSCALL_GROUPS = [
@@ -16,10 +16,10 @@ export const SYSCALL_GROUPS = [
 ] as const;
 export type SyscallGroup = (typeof SYSCALL_GROUPS)[number];
 
-/** When a call is refused. Arguments are numbered from 0; only their lower 32 bits are read. */
+/** Condition for rejecting a call. Arguments are numbered from 0; only their lower 32 bits are read. */
 export type Condition =
   | { readonly kind: 'always' }
-  /** One of these bits is set in the argument. */
+  /** True if any of these bits is set in the argument. */
   | { readonly kind: 'bits'; readonly argument: number; readonly bits: number }
   /** The argument is (`in: true`) or is not (`in: false`) one of the values. */
   | { readonly kind: 'values'; readonly argument: number; readonly values: readonly number[]; readonly in: boolean }
@@ -84,7 +84,7 @@ export const REFUSED_SYSCALLS: readonly RefusedSyscall[] = [
   // Programs may trace what they start themselves.
   ...refused('ptrace', { ptrace: [101, 117] }, attach),
   ...refused('ptrace', { process_vm_readv: [310, 270], process_vm_writev: [311, 271], pidfd_getfd: [438, 438], kcmp: [312, 272] }),
-  // Also AF_VSOCK, by which a virtual machine talks to its host.
+  // Includes AF_VSOCK, by which a virtual machine connects to its host.
   ...refused('sockets', { socket: [41, 198], socketpair: [53, 199] }, families, EAFNOSUPPORT),
   ...refused('userfaultfd', { userfaultfd: [323, 282] }),
 
@@ -92,7 +92,7 @@ export const REFUSED_SYSCALLS: readonly RefusedSyscall[] = [
   ...refused(undefined, { fchmodat: [268, 53], fchmodat2: [452, 452], mknodat: [259, 33] }, mode(2)),
   ...refused(undefined, { open: [2, undefined] }, modeOfNew(1, 2)),
   ...refused(undefined, { openat: [257, 56] }, modeOfNew(2, 3)),
-  // Its flags and mode lie in memory, where a filter cannot read them.
+  // Flags and mode of openat2 are in memory, where a filter cannot read them.
   ...refused(undefined, { openat2: [437, 437] }, ALWAYS, ENOSYS),
   ...refused(undefined, { kexec_load: [246, 104], kexec_file_load: [320, 294], reboot: [169, 142], syslog: [103, 116] }),
   ...refused(undefined, { init_module: [175, 105], finit_module: [313, 273], delete_module: [176, 106] }),

@@ -1,6 +1,6 @@
 import { REFUSED_SYSCALLS, type Condition, type RefusedSyscall, type SyscallGroup } from './refused-syscalls.js';
 
-/** One instruction of classic BPF (`struct sock_filter`): operation, jumps when true and when false, operand. */
+/** Instruction of classic BPF (`struct sock_filter`): operation, jumps when true and when false, operand. */
 type Instruction = readonly [operation: number, whenTrue: number, whenFalse: number, operand: number];
 
 const INSTRUCTION_BYTES = 8;
