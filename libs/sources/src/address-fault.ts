@@ -9,7 +9,7 @@ const CLOSED = ['Connection closed without an answer', 'what does the log of the
 const SILENT = ['No connection in time', 'does a firewall stop it?'] as const;
 const NO_ROUTE = ['No route', 'is that network reachable from the worker?'] as const;
 
-/** What happened, and what to check. */
+/** Description of an error, and a hint what to check. */
 const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ECONNREFUSED: ['Connection refused', 'is the server running?'],
   ENOTFOUND: ['Host name not found', 'is the name right?'],

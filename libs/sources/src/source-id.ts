@@ -1,4 +1,4 @@
-/** What identifies a source: its tenant (`*` = all) and its name. */
+/** Identity of a source: its tenant (`*` = all) and its name. */
 export interface SourceId {
   readonly tenantId: string;
   readonly name: string;

@@ -18,7 +18,7 @@ export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' 
   readonly problems?: readonly string[];
 }
 
-/** What the operator says about the tools of a source. */
+/** Settings of the operator for the tools of a source. */
 export interface OfferRules {
   readonly name: string;
   readonly kind: SourceKind;
@@ -43,7 +43,7 @@ const TOO_LARGE = `it is larger than ${MAX_TOOL_BYTES} bytes`;
 const MAX_TOTAL_BYTES = 16_777_216;
 const MAX_PROBLEMS = 50;
 const MAX_DESCRIPTION = 20_000;
-/** Of one schema, in `problems`. */
+/** Most unreadable parts of one schema in `problems`. */
 const MAX_LEFT = 5;
 
 /**
@@ -100,7 +100,7 @@ export function offeredName({ name, names }: Pick<OfferRules, 'name' | 'names'>,
   return mappedName(name, renamed(rawName, names));
 }
 
-/** Whether the operator's globs take the tool. */
+/** True if the operator's globs include the tool. */
 export function isWanted(name: string, rawName: string, { include, exclude = [] }: Pick<OfferRules, 'include' | 'exclude'>): boolean {
   const matches = (glob: string) => glob === name || glob === rawName || globMatches(glob, name);
   return (include === undefined || include.some(matches)) && !exclude.some(matches);
@@ -115,7 +115,7 @@ interface Announced {
 function announced(offer: OfferedTool, name: string, rules: OfferRules): Announced | string {
   if (isDeeper({ input: offer.input, output: offer.output }, LIMITS.jsonDepth))
     return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
-  // Before they are read: that takes longer than to see how large they are.
+  // Checked before the schemas are read, which takes longer than measuring their size.
   if (JSON.stringify([offer.input, offer.output]).length > MAX_TOOL_BYTES) return TOO_LARGE;
   const visible = withoutHiddenText(offer);
   const {
@@ -170,7 +170,7 @@ function leftOf(schema: string, left: readonly string[]): string[] {
   return left.length > MAX_LEFT ? [...shown, `${left.length - MAX_LEFT} more parts of its ${schema} schema cannot be read`] : shown;
 }
 
-/** What is nested too deep could be read here and not where less of the stack is left. */
+/** True for nesting beyond the limit, which might be readable here but not with less of the stack left. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));

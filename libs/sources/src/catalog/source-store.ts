@@ -12,9 +12,9 @@ import { withdrawRemovedScript } from './withdraw-removed-script.js';
 const MAX_PINS = 20_000;
 /** Accepted tools outlive their announcement: all of a tenant take at most so many times the room of its lists. */
 const PINNED_SHARE = 4;
-/** Of a pin besides its text. */
+/** Bytes of a pin besides its text. */
 const PIN_BYTES = 200;
-/** Among the pins, the address that they are of: no tool has an empty name. */
+/** Field of the source's address among its pins: no tool has an empty name. */
 const ADDRESS = '';
 /** No digest: a pin that no tool has. */
 const NOT_ACCEPTED = 'not accepted';
@@ -22,7 +22,7 @@ const NOT_ACCEPTED = 'not accepted';
 /** A catalog entry with the digests that were accepted of its tools. */
 export interface PinnedSource {
   readonly entry: AnnouncedSource;
-  /** By raw name; empty for a source that is not pinned. */
+  /** Digests by raw name; empty for a source that is not pinned. */
   readonly pins: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,7 @@ export class SourceStore {
     return (await this.redis.get(keys.sourceRevision())) ?? '0';
   }
 
-  /** What cannot be read is left out. */
+  /** Stored definitions, without those that cannot be read. */
   async definitions(): Promise<StoredSource[]> {
     const texts = await this.redis.hvals(keys.sourceDefinitions());
     return texts.flatMap((text) => readable(StoredSource, text) ?? []);
@@ -107,7 +107,7 @@ export class SourceStore {
     await withdrawRemovedScript.run(this.redis, [...shared, keys.sourceRevision(), ...own], [field]);
   }
 
-  /** Whether something was accepted of the source that is still kept, also after those who announced it are gone. */
+  /** True if there are accepted tools of the source, even after all its announcers are gone. */
   async hasPins(id: SourceId): Promise<boolean> {
     return (await this.redis.exists(keys.sourcePins(sourceKey(id)))) === 1;
   }
@@ -156,7 +156,7 @@ export class SourceStore {
     return (await this.redis.exists(keys.sourceAlive(sourceKey(id)))) === 1;
   }
 
-  /** By `tenant/name`: rises with each change of the entry or its pins. */
+  /** Revisions by `tenant/name`: each rises with a change of the entry or its pins. */
   revisions(): Promise<Record<string, string>> {
     return this.redis.hgetall(keys.sourceRevisions());
   }
@@ -167,7 +167,7 @@ export class SourceStore {
     return entry && { entry, pins: entry.pin ? await this.redis.hgetall(keys.sourcePins(field)) : {} };
   }
 
-  /** What was accepted of a tool; undefined when it was never seen. */
+  /** Accepted form of a tool; undefined if it was never seen. */
   async pinned(id: SourceId, rawName: string): Promise<PinnedTool | undefined> {
     const text = await this.redis.hget(keys.sourcePinned(sourceKey(id)), rawName);
     return text === null ? undefined : readable(PinnedTool, text);
@@ -177,7 +177,10 @@ export class SourceStore {
     await this.pin(source, tools, 'replace');
   }
 
-  /** What a tenant's own sources offer is kept in the memory of every process. Two announcers at once may exceed it a little. */
+  /**
+   * Limits the tools of a tenant's own sources, which every process holds in memory. Two concurrent announcers may exceed it a
+   * little.
+   */
   private async withinBudget(offer: AnnouncedSource): Promise<AnnouncedSource> {
     const { tenantId, name } = offer;
     if (isOfOperator(offer)) return offer;
@@ -208,7 +211,7 @@ export class SourceStore {
     return change;
   }
 
-  /** What was accepted of a server is not accepted of another one at another address: its tools wait for a person. */
+  /** Resets pins if the address changes: tools of a server at another address wait for a person. */
   private async resetPins(change: ChainableCommander, field: string, before: StoredSource | undefined, after: StoredSource): Promise<void> {
     const pins = await this.redis.hgetall(keys.sourcePins(field));
     const [was, is] = [pins[ADDRESS] ?? (before && addressOf(before)), addressOf(after)];
@@ -257,7 +260,7 @@ function pinText({ digest, descriptor }: AnnouncedTool): string {
   return JSON.stringify({ digest, descriptor } satisfies PinnedTool);
 }
 
-/** Where the tools come from: what answers when they are called. */
+/** Digest of the server's address or program, which answers calls of the tools. */
 function addressOf({ definition }: StoredSource): string {
   const { kind, url, command, env, document, path, bundle }: Partial<Record<string, unknown>> = definition;
   return sha256Hex(JSON.stringify({ kind, url, command, env, document, path, bundle }));
@@ -268,7 +271,7 @@ function hasOtherTokens(before: StoredSource | undefined, after: StoredSource): 
   return before !== undefined && authorizedSource(before)?.binding !== authorizedSource(after)?.binding;
 }
 
-/** What `ending` began with, from the answers of the change. */
+/** Definitions and authorizations before the change, from the answers of its transaction. */
 function ended(fields: readonly string[], answers: readonly (readonly [unknown, unknown])[] | null): EndedAuthorizations {
   const texts = fields.map((_, index) => [answers?.[2 * index]?.[1], answers?.[2 * index + 1]?.[1]]);
   return new Map(

@@ -11,7 +11,7 @@ export interface SourceWatcherOptions {
   readonly pollMs?: number;
 }
 
-/** What this process knows of the catalog of sources. It keeps what it knows while Redis is out of reach. */
+/** Copy of the catalog of sources in this process. Stays unchanged while Redis is out of reach. */
 export class SourceWatcher {
   private readonly loaded = new Map<string, { revision: string; source: PinnedSource }>();
   private sorted: readonly PinnedSource[] = [];

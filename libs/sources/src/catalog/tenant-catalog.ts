@@ -98,7 +98,7 @@ export class TenantCatalog implements TenantSources {
   }
 }
 
-/** One source as the registry sees it. It never changes: a change makes another one. */
+/** Source in the form of the registry. Immutable: a change creates another one. */
 export class CatalogSource implements ToolSource {
   readonly name: string;
   private readonly tools: readonly ToolDescriptor[];
@@ -157,13 +157,13 @@ function withExactNumbers(args: Readonly<Record<string, unknown>>, input: JsonSc
   return isFields(exact) ? exact : args;
 }
 
-/** Whether a tool waits for a person: it is not what was accepted. */
+/** True for a tool that differs from its accepted form and waits for a person. */
 export function isPending({ entry, pins }: PinnedSource, index: number): boolean {
   const tool = entry.tools[index];
   return entry.pin && tool !== undefined && pins[tool.rawName] !== tool.digest;
 }
 
-/** What a source says of a changed tool reaches no model and no catalog before a person accepted it. */
+/** Tool without its texts: no model and no catalog gets the texts of a changed tool before a person accepted it. */
 function withoutTexts(tool: ToolDescriptor): ToolDescriptor {
   const { output: _output, ...rest } = tool;
   return {

@@ -4,7 +4,7 @@ import type { ToolChange, ToolDescriptor } from '#contracts';
 
 const FIELDS = ['label', 'description', 'input', 'output', 'tier', 'effect', 'pool', 'timeoutMs', 'retry', 'subjects'] as const;
 
-/** What a change of needs a person: everything that a model reads or that policy judges by, and what runs. */
+/** Digest of all facts whose change a person must accept: the texts for models, the input of policy, and the program. */
 export function toolDigest(source: string, rawName: string, tool: ToolDescriptor, program?: string): string {
   const facts = Object.fromEntries(FIELDS.map((field) => [field, tool[field] ?? null]));
   return createHash('sha256')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const MAX_LENGTH = 64;
 const VALID = /^[A-Za-z][A-Za-z0-9_-]*$/;
-/** What could be mistaken for `source__tool`. */
+/** Names that could be mistaken for `source__tool`. */
 const QUALIFIED = /^[a-z][a-z0-9-]{0,31}__/;
 
 /**
@@ -26,7 +26,7 @@ const seen = (name: string): string => name.replaceAll('-', '_');
 
 export interface NamedTool {
   readonly source: string;
-  /** As `mappedName` returns it. */
+  /** Name from `mappedName`. */
   readonly name: string;
 }
 

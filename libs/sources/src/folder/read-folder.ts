@@ -8,7 +8,7 @@ import { isOwnFile } from './program-word.js';
 const FILE = 'tool.yaml';
 const MAX_BYTES = 262_144;
 const MAX_TOOLS = 1_000;
-/** Of larger programs size and time of change count. */
+/** Size limit for a digest of a program's content. For larger programs, size and modification time count. */
 const MAX_PROGRAM_BYTES = 16_777_216;
 
 export interface FoundTool {
@@ -89,7 +89,7 @@ async function programDigest(folder: string, tool: FolderTool): Promise<string> 
   return digest.digest('hex');
 }
 
-/** What is missing or too large fails when it runs, or has its size as its content. */
+/** Content of a program for the digest: `none` for a missing file, which fails at its run; size and modification time if too large. */
 async function contentOf(file: string): Promise<Buffer | string> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() !== true) return 'none';

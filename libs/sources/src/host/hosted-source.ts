@@ -16,9 +16,9 @@ import type { SourceLease } from './source-lease.js';
 import { SourceStates, type ReportState } from './source-states.js';
 
 const LIST_TIMEOUT_MS = 30_000;
-/** For servers that do not say when their list changes. */
+/** Interval for servers that do not announce changes of their list. */
 const LIST_AGAIN_MS = 60_000;
-/** After a change the list is not read again before this time. A source that goes on changing waits longer and longer. */
+/** Minimum delay between a change and the next read of the list. Grows for a source with continuous changes. */
 const AFTER_CHANGE_MS = 500;
 const FREE_CHANGES = 10;
 /** Entries of sources that only the environment of a worker names vanish with the last such worker. */
@@ -32,11 +32,11 @@ export interface HostedSourceParts {
   readonly lease: SourceLease;
   readonly connector: SourceConnector;
   readonly random: () => number;
-  /** Whether this worker may run the tools, and so read them for all. */
+  /** True if this worker may run the tools, and so read them for all. */
   readonly serves: (pool: Pool) => boolean;
   readonly log: (message: string, facts: object) => void;
   readonly report: ReportState;
-  /** It stands in the environment of workers and not in Redis. */
+  /** True for a source from the environment of workers, which is not in Redis. */
   readonly local: boolean;
 }
 
@@ -49,7 +49,7 @@ export class HostedSource {
   private readonly turns: CallTurns;
   private readonly states: SourceStates;
   private readonly failures: FailureLog;
-  /** As this worker last read its tools. */
+  /** Health by this worker's last read of the tools. */
   health: SourceHealth = { state: 'connecting' };
   private leads = false;
   private closed = false;
@@ -58,7 +58,7 @@ export class HostedSource {
   private announced = '';
   private announcedAt = -LIST_AGAIN_MS;
   private listedAt = -LIST_AGAIN_MS;
-  /** In a row, each within a minute of the one before. */
+  /** Number of consecutive changes, each within a minute of the previous one. */
   private changes = 0;
 
   constructor(

@@ -3,12 +3,12 @@ import { sourceKey, type SourceId } from '../source-id.js';
 
 /** A worker that is gone is replaced after this time. */
 const LEASE_MS = 5_000;
-/** After the owner: another worker has heard that the tools changed. */
+/** Suffix of the owner in the lease: another worker was notified of a change of the tools. */
 const CHANGED = ' changed';
 
 /**
- * Which worker reads the tools of a source for all. Two at once, as after a pause, do no harm: both announce what the
- * source says.
+ * Lease of the worker that reads the tools of a source for all. Two holders at once, as after a pause, do no harm: both
+ * announce the list of the source.
  */
 export class SourceLease {
   private readonly key: string;

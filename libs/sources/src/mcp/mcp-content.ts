@@ -14,7 +14,7 @@ const KINDS = new Set<string>(Content.options.map(({ shape }) => shape.type.valu
  * `anyStructure`: the revision lets structured content be any value.
  */
 export function outputOf(result: unknown, anyStructure: boolean): ToolOutputObject {
-  // As Python names them.
+  // Field names in Python's spelling.
   const { is_error, structured_content, ...given }: Fields = isFields(result) ? result : { content: result };
   const fields = { ...withoutNulls({ isError: is_error, structuredContent: structured_content }), ...given };
   const isError = isTrue(fields['isError']);
@@ -48,10 +48,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** For a result without a part: structured content, an error without words, or fields of the server's own. */
+/** Content for a result without a part: structured content, an error without text, or fields of the server's own. */
 function instead({ content, structuredContent, isError: _flag, _meta, resultType: _type, ...own }: Fields, isError: boolean): Content[] {
   if (structuredContent !== undefined && structuredContent !== null) return [textPart(JSON.stringify(structuredContent))];
-  // What the first revision of the protocol called the content.
+  // Name of the content in the first revision of the protocol.
   const other = Object.keys(own).join() === 'toolResult' ? own['toolResult'] : own;
   if (Object.keys(own).length > 0) return [textPart(typeof other === 'string' ? other : JSON.stringify(other))];
   if (isError) return [textPart('The MCP server reported an error and did not say which.')];
@@ -83,7 +83,7 @@ function readPart(given: unknown): Content | string {
   if (typeof type !== 'string' || type === 'json' || !KINDS.has(type)) return `its type ${JSON.stringify(type)?.slice(0, 60)} is not known`;
   const { annotations, ...rest } = part;
   const candidate = withoutNulls({ ...rest, ...valuesOf(rest, type), type });
-  // What a server says about a part is not worth the part.
+  // Annotations that cannot be read are dropped; the part is kept.
   const known = Content.safeParse({ ...candidate, annotations: fieldsOf(annotations) });
   const read = annotations !== undefined && known.success ? known : Content.safeParse(candidate);
   if (read.success) return read.data;
@@ -105,7 +105,7 @@ function valuesOf(part: Fields, type: string): Fields {
   return { resource: withoutNulls(textsOf(read, ['mimeType'], blob === undefined ? {} : { blob: base64Of(blob) })) };
 }
 
-/** Without those of `names` that are no texts. */
+/** Fields without those of `names` whose values are not texts. */
 function textsOf(fields: Fields, names: readonly string[], more: Fields): Fields {
   const odd = names.filter((name) => typeof fields[name] !== 'string');
   return { ...fields, ...Object.fromEntries(odd.map((name) => [name, undefined])), ...more };
@@ -113,7 +113,7 @@ function textsOf(fields: Fields, names: readonly string[], more: Fields): Fields
 
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** Its beginning has a limit: a text without a comma would be looked through again and again. */
+/** Data URL. The length of its beginning is limited: a text without a comma would be scanned repeatedly. */
 const DATA_URL = /^data:([^;,]{0,200})[^,]{0,200};base64,/i;
 
 /** Bytes say what they are where the server does not: a model reads no image without its type. */

@@ -45,7 +45,7 @@ import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
-/** With which a server of HTTP with SSE answers a POST to the address of its event stream. */
+/** Statuses with which a server of HTTP with SSE answers a POST to the address of its event stream. */
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
@@ -60,18 +60,18 @@ const UNCHECKED: jsonSchemaValidator = {
 
 export interface McpConnectorOptions {
   readonly sandboxOf: (pool: Pool) => Sandbox;
-  /** For sources of the config file also the host that they name. */
+  /** Egress policy; for sources of the config file the host in their definition is added. */
   readonly egress: EgressPolicy;
-  /** Where secrets are found. */
+  /** Environment with the secrets by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What programs see besides their own variables. */
+  /** Environment of programs besides their own variables. */
   readonly toolEnv: Readonly<Record<string, string>>;
-  /** Whether a call has ended: a server that waits for an answer to it is let go. */
+  /** True if a call has ended: the wait of a server for an answer to it is then ended. */
   readonly isOver: (callId: string) => Promise<boolean>;
   /** Opens a model of the operator, for servers that ask for one. @throws Error in words for the operator */
   readonly modelOf: (settings: AgentModel) => SamplingModel & { close(): Promise<void> };
   readonly uploaded: Pick<UploadedBundles, 'keep' | 'read'>;
-  /** For sources that people authorize. */
+  /** Store for sources that people authorize. */
   readonly authorizations?: AuthorizationStore;
   /** Each program gets a folder of its own below it. */
   readonly folder: string;
@@ -86,16 +86,16 @@ interface Way {
   /** The server is there for all workers. */
   readonly shared: boolean;
   readonly whyClosed: () => string;
-  /** Of ways with a program. */
+  /** CPU time of the program; absent for servers without one. */
   readonly takeCpuMs?: () => number | undefined;
-  /** Of ways with sessions. */
+  /** Registers a listener for the loss of the session; absent for transports without sessions. */
   readonly onSessionGone?: (listener: () => void) => void;
   readonly close: () => Promise<void>;
 }
 
-/** What is started. */
+/** Program to start. */
 interface Program extends BundleCommand {
-  /** Its bundle is not used any more. Idempotent. */
+  /** Releases its bundle. Idempotent. */
   readonly release: () => void;
 }
 
@@ -108,7 +108,7 @@ export class McpConnector implements SourceConnector {
   async open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection> {
     const { definition } = source;
     if (definition.kind !== 'mcp') throw new Error('expected a source of the kind mcp');
-    // What fails before there is a server, such as the fetch of a bundle, is not tried again here.
+    // Errors before there is a server, such as a failed fetch of a bundle, are not retried here.
     const way = await this.wayTo(source, definition, signal);
     try {
       return await this.connect(way, definition, 'auto', signal);
@@ -227,7 +227,7 @@ export class McpConnector implements SourceConnector {
     const fetch = sse ? guarded.fetch : boundedFetch(guarded, answers);
     const tokens = this.tokensOf(source, { env, guarded, secrets });
     try {
-      // Before the era of the server is probed, which waits for an answer for a short time only.
+      // Requested before the probe of the server's era, which waits for an answer for a short time only.
       await tokens?.token();
     } catch (error) {
       await guarded.close();
@@ -314,7 +314,7 @@ export class McpConnector implements SourceConnector {
     const { egress, env, uploaded } = this.options;
     const policy =
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
-    // Before it is needed: what no source uses expires.
+    // Renewed before use: bundles that no source uses expire.
     if (bundle.url === undefined && bundle.path === undefined) await uploaded.keep({ tenantId, sha256: bundle.sha256 });
     const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }) };
     const { folder, manifest } = await installBundle(bundle, this.bundles, places, signal);

@@ -56,7 +56,7 @@ export class StdioTransport implements Transport {
     return this.lines.hasHeaders ? `it writes Content-Length headers, as language servers do: ${how}` : `it wrote no message: ${how}`;
   }
 
-  /** As `RunningProcess.takeCpuMs`. */
+  /** Same as `RunningProcess.takeCpuMs`. */
   takeCpuMs(): number | undefined {
     return this.running?.takeCpuMs();
   }
@@ -97,7 +97,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** What is no message is skipped. */
+  /** Reads the messages of a line; skips lines that are not messages. */
   private line(line: string): void {
     try {
       for (const message of this.answers.read(line)) {

@@ -1,7 +1,7 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import type { EgressFetch } from '#sandbox';
 
-/** Where tokens come from. */
+/** Supplier of access tokens. */
 export interface Tokens {
   token(): Promise<string>;
   /** `metadataUrl`: where the server says that its metadata are. */

@@ -9,7 +9,7 @@ export type ClientCredentialsAuth =
   | McpClientCredentials
   | Extract<NonNullable<OpenApiSourceDefinition['auth']>, { type: 'clientCredentials' }>;
 
-/** Where tokens are issued, and what for. */
+/** Token endpoint, and the resource and scopes of its tokens. */
 export interface TokenEndpoint {
   readonly tokenUrl: string;
   /** RFC 8707. Undefined: not sent. */
@@ -18,7 +18,7 @@ export interface TokenEndpoint {
 
 export interface ClientCredentialsParts {
   readonly auth: ClientCredentialsAuth;
-  /** Where secrets are found. */
+  /** Environment with the secrets by name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly guarded: Pick<EgressFetch, 'fetch'>;
   /** Called before each token is asked for. */
@@ -32,7 +32,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 65_536;
 /** A token is not used any more this long before its end; one that is valid for a short time, for its second half. */
 const SLACK_MS = 30_000;
-/** Where the issuer does not say how long a token is valid. */
+/** Lifetime in seconds of tokens without `expires_in`. */
 const DEFAULT_SECONDS = 300;
 
 const TokenAnswer = z.object({

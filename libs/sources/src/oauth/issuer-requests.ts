@@ -66,7 +66,7 @@ export class IssuerRequests {
     return { clientId: client_id, method, ...(client_secret === undefined ? {} : { clientSecret: client_secret }) };
   }
 
-  /** Where the person goes. */
+  /** Authorization address to which the person is sent. */
   async address({ issuer, client, verifier, redirectUri, resource }: Begun, state: string, scopes: readonly string[]): Promise<URL> {
     return oidc.buildAuthorizationUrl(this.configuration(issuer, client), {
       redirect_uri: redirectUri,

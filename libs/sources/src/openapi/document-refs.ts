@@ -21,7 +21,7 @@ export class DocumentRefs {
     this.own = [self, location].filter((it) => it !== undefined).map((it) => it.replace(/#.*$/, ''));
   }
 
-  /** What the reference names; undefined when the document has no such place, which `takeFaults` says. */
+  /** Value of a reference; undefined if the document has no such place, which `takeFaults` reports. */
   at(reference: string, hops = 0): unknown {
     const value = hops > MAX_HOPS ? undefined : this.meant(reference, hops);
     if (value === undefined) this.missing.set(reference, this.reasonOf(reference));
@@ -49,7 +49,7 @@ export class DocumentRefs {
     return {};
   }
 
-  /** As `resolve`, for what cannot be left out. @throws Error in words for the operator */
+  /** Same as `resolve`, for values that cannot be left out. @throws Error with a text for the operator */
   required(value: unknown): Fields {
     const before = new Map(this.missing);
     this.missing.clear();

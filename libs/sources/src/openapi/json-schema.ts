@@ -15,26 +15,26 @@ const MAX_DEPTH = 60;
 /** References to definitions are written out. */
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
 
-/** What one document may cost altogether. */
+/** Budget of schema parts for one document. */
 export interface PartsBudget {
   left: number;
 }
 
-/** What all converters of one document share. */
+/** Context shared by all converters of one document. */
 export interface SchemaContext {
   readonly refs: DocumentRefs;
   readonly subtypes: Subtypes;
   readonly budget: PartsBudget;
-  /** From OpenAPI 3.1 on, keywords beside a reference count. */
+  /** True from OpenAPI 3.1 on: keywords beside a reference count. */
   readonly hasSiblings: boolean;
 }
 
-/** Where a schema stands. */
+/** Position of a schema. */
 interface Place {
   /** References that lead to it, from the outermost on. */
   readonly within: readonly string[];
   readonly depth: number;
-  /** It is a part of an `allOf`. */
+  /** True for a part of an `allOf`. */
   readonly isPart?: boolean;
   /** Others beside it have members of their own, which it must not refuse. */
   readonly isOpen?: boolean;
@@ -166,7 +166,7 @@ export class SchemaConverter {
     return isPart ? this.schema(target, inner) : this.withSubtypes(reference, inner);
   }
 
-  /** What a reference names, or, where that has a discriminator, one of the schemas that extend it. */
+  /** Schema of a reference, or, if it has a discriminator, one of the schemas that extend it. */
   private withSubtypes(reference: string, place: Place): JsonSchema | boolean {
     const target = this.context.refs.at(reference);
     const subtypes = this.context.subtypes.of(reference, target);

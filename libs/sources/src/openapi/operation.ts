@@ -2,7 +2,7 @@ import type { JsonSchema } from '#contracts';
 import type { Place, Written } from './parameter-style.js';
 import type { Slot } from './path-template.js';
 
-/** Those that documents name by a field of their own. OpenAPI 3.2 adds `query`, and others as `additionalOperations`. */
+/** Methods with a field of their own in documents. OpenAPI 3.2 adds `query`, and others as `additionalOperations`. */
 export const METHODS = ['get', 'head', 'options', 'query', 'post', 'put', 'patch', 'delete', 'trace'] as const;
 
 export interface Parameter extends Written {
@@ -10,7 +10,7 @@ export interface Parameter extends Written {
   /** The argument that carries its value. */
   readonly argument: string;
   readonly required: boolean;
-  /** It is written as JSON text, whatever its style. */
+  /** True for a parameter written as JSON text, independent of its style. */
   readonly json: boolean;
   readonly schema: JsonSchema;
 }
@@ -25,7 +25,7 @@ export interface PartEncoding {
   readonly styled: boolean;
   /** Headers of a part of a multipart body, with their values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** It is a multipart body itself. */
+  /** Multipart body of the part itself. */
   readonly nested?: MultipartBody | undefined;
 }
 
@@ -57,17 +57,17 @@ export interface RequestBody extends MultipartBody {
   readonly schema: JsonSchema;
 }
 
-/** One operation of a document, complete: what the tool says, and what is needed to build its request. */
+/** Operation of a document: the texts of the tool, and all facts needed to build its request. */
 export interface Operation {
   /** Unique in the document. */
   readonly name: string;
-  /** In small letters, as far as it is one of `METHODS`. */
+  /** Method, in small letters if it is one of `METHODS`. */
   readonly method: string;
-  /** As the document has it; begins with `/`. */
+  /** Path in the document; begins with `/`. */
   readonly path: string;
   /** The path in parts, with the parameters in their places. */
   readonly template: readonly (string | (Slot & { readonly parameter: Parameter }))[];
-  /** Without a slash at the end. */
+  /** Base URL without a slash at the end. */
   readonly baseUrl: string;
   readonly tags: readonly string[];
   readonly label: string;

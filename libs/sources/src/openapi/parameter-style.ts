@@ -35,9 +35,9 @@ export const percentEncoded: Encode = (text) =>
 
 /** RFC 6570, section 3.2.3, without `&`, `#` and `+`, which mean something else in a query. */
 const reservedKept: Encode = (text) => encodedKept(text, /%(3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|3D|5B|5D)/g);
-/** In a path `?` and `#` end it. */
+/** Same for a path, where `?` and `#` would end it. */
 const reservedKeptInPath: Encode = (text) => encodedKept(text, /%(3A|2F|40|21|24|26|27|28|29|2A|2B|2C|3B|3D|5B|5D)/g);
-/** In a cookie `;` ends the value. */
+/** Same for a cookie, where `;` would end the value. */
 const reservedKeptInCookie: Encode = (text) => encodedKept(text, /%(3A|2F|3F|40|21|24|26|27|28|29|2A|2B|3D|5B|5D)/g);
 
 const encodedKept = (text: string, kept: RegExp): string =>
@@ -126,13 +126,13 @@ function joined(value: unknown, explode: boolean, delimiter: string, encode: Enc
 const entriesOf = (value: object): [string, unknown][] => Object.entries(value).filter(([, item]) => item !== undefined && item !== null);
 const itemsOf = (value: readonly unknown[]): unknown[] => value.filter((item) => item !== null && item !== undefined);
 
-/** What has no form in a style, such as a list within a list, is written as JSON. */
+/** Text of a value; JSON for values without a form in a style, such as a list within a list. */
 export function plain(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : value instanceof ExactNumber ? value.digits : exactJsonText(value);
 }
 
-/** With the digits of numbers in place of them, where a style writes them: the value, or its items or fields. */
+/** Replaces numbers by their digits, where a style writes them: the value, or its items or fields. */
 export function withDigits(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(digitsOf);
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return digitsOf(value);

@@ -33,7 +33,7 @@ export interface ReadRules {
     readonly tags: readonly string[];
   }) => boolean;
   readonly maxTools: number;
-  /** Where the document is, on the network or the disk: it may refer to itself by this. */
+  /** Address or path of the document, which may refer to itself by it. */
   readonly location?: string | undefined;
 }
 
@@ -144,7 +144,7 @@ function listedOf(path: string, item: unknown, refs: DocumentRefs, say: (problem
 /** RFC 9110, section 5.6.2. */
 const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,50}$/;
 
-/** Those of the path, then what OpenAPI 3.2 has beside them. */
+/** Methods of the path item, then the additional ones of OpenAPI 3.2. */
 function methodsOf(pathItem: Fields): [method: string, operation: unknown][] {
   const written = METHODS.map((method) => [method, method in pathItem ? method : method.toUpperCase()] as const);
   const own = written.flatMap(([method, key]) => (pathItem[key] === undefined ? [] : [[method, pathItem[key]] as [string, unknown]]));

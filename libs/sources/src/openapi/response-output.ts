@@ -5,7 +5,7 @@ import { nextPage, nextPageText, type Asked } from './next-page.js';
 
 type Json = JsonSchema[string];
 
-/** Of a body as text; the result says so. */
+/** Most bytes of a body as text; the result mentions a cut. */
 const TEXT_BYTES = 65_536;
 const STRUCTURED_BYTES = 1_048_576;
 const BINARY_BYTES = 1_048_576;
@@ -13,7 +13,7 @@ const ERROR_CHARACTERS = 2_000;
 
 export interface Answer {
   readonly method: string;
-  /** Without secrets. */
+  /** Address without secrets. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /**
- * What an answer means: below 400 a result, 429 and 5xx a failure that may pass, all others an error for the model to read.
+ * Output by the status: a result below 400, a retryable failure for 429 and 5xx, else an error for the model.
  * @throws ToolError
  */
 export function outputOf(answer: Answer, asked: Asked): ToolOutputObject {

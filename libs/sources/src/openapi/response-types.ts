@@ -7,7 +7,7 @@ const TYPE = /^[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.-]+=(?:[\w.+-]+|"[^"\\]*"))*$/;
 const MAX_TYPES = 5;
 
 /**
- * What a request accepts: what the document says of the header, else the media types that it gives to good answers before
+ * `Accept` header of a request: the document's value for the header, else the media types of its successful responses before
  * any other, JSON first.
  */
 export function acceptOf(operation: Fields, refs: DocumentRefs): string {

@@ -1,9 +1,9 @@
 import { fieldsOf, listOf, textOf, type Fields } from '../fields.js';
 
 export interface ServerRules {
-  /** What the operator says: the document is not asked. */
+  /** Address set by the operator, instead of the servers of the document. */
   readonly url: string | undefined;
-  /** Where the document came from: relative addresses of servers begin here. */
+  /** Address of the document, to which relative addresses of servers are resolved. */
   readonly documentUrl: string | undefined;
   /** Requests carry secrets, and the document came over the network: its servers must have the origin of the document. */
   readonly sameOrigin: boolean;
@@ -35,7 +35,7 @@ const HOST = /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?(?=\/|$)/i;
 function withVariables(server: Fields): string | undefined {
   const variables = fieldsOf(server['variables']);
   let isComplete = true;
-  // Without an address it is that of the document.
+  // Default `/`: the address of the document.
   const text = (textOf(server['url']) ?? '/').trim().replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const variable = Object.hasOwn(variables, name) ? fieldsOf(variables[name]) : {};
     const value = variable['default'] ?? listOf(variable['enum'])[0];

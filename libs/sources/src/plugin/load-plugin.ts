@@ -67,7 +67,7 @@ function packageFolder(named: string, folder: string): string {
   throw new Error(isPath ? `there is no package.json in ${places[0]}` : `it is not installed; run npm install ${named} in ${folder}`);
 }
 
-/** Where Node would look, whatever the package exports. */
+/** Folders that Node would search, independent of the package's `exports`. */
 function installedAt(named: string, folder: string): string[] {
   return (createRequire(join(folder, 'toolyard.js')).resolve.paths(named) ?? []).map((modules) => join(modules, named));
 }

@@ -9,7 +9,7 @@ type Edge = readonly [next: JsonSchema, isReference: boolean];
 
 interface Frame {
   readonly node: JsonSchema;
-  /** Those that have not been followed to their ends. The last one is being followed. */
+  /** Edges that are not completely followed yet. The last one is in progress. */
   readonly edges: Edge[];
 }
 

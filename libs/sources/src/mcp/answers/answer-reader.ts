@@ -17,10 +17,10 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 
 export type RequestId = string | number;
 
-/** Of a message. */
+/** Text of a message. */
 interface Text {
   readonly length: number;
-  /** What it says, with numbers as they were written. */
+  /** Parsed message, with the original digits of numbers. */
   readonly exact: () => unknown;
 }
 
@@ -115,7 +115,7 @@ export class AnswerReader {
     return { result: withKind(result) };
   }
 
-  /** In the place of a later page of a list that is an error: the tools before it are offered. */
+  /** Empty page in place of a later page of a list that is an error: the tools before it are offered. */
   private noPage(id: RequestId, why: string) {
     this.pages.refused(String(id), why);
     return readToolList({}, () => undefined);

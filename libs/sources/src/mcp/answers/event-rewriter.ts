@@ -5,7 +5,7 @@ const FIRST_FIELD = /^\uFEFF?\s*(?:event|data|id|retry|):/;
 
 export interface RewriterOptions {
   readonly answers: AnswerReader;
-  /** Of the request that the stream answers. */
+  /** Id of the request that the stream answers. */
   readonly id: RequestId | undefined;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | null | undefined;
@@ -55,16 +55,16 @@ const eventOf = (message: object) => `data: ${JSON.stringify(message)}\n\n`;
 class EventReader {
   isResumable = false;
   private readonly decoder = new TextDecoder();
-  /** Of the line that has not ended. */
+  /** Pieces of the incomplete line. */
   private pieces: string[] = [];
-  /** Of the event that has not ended. */
+  /** Data lines of the incomplete event. */
   private data: string[] = [];
   private name = '';
   private size = 0;
 
   constructor(private readonly options: Pick<RewriterOptions, 'answers' | 'maxBytes'>) {}
 
-  /** What is complete by now. @throws RangeError for an event beyond the limit */
+  /** Rewritten complete lines so far. @throws RangeError for an event beyond the limit */
   take(chunk: Uint8Array): string {
     const text = this.decoder.decode(chunk, { stream: true });
     this.size += chunk.byteLength;

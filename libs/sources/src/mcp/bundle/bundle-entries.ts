@@ -1,6 +1,6 @@
 import type { Entry, ZipFile } from 'yauzl';
 
-/** What a bundle may have when it is unpacked; `files` counts folders, too. */
+/** Limits of an unpacked bundle; `files` includes folders. */
 export const BUNDLE_LIMITS = { files: 50_000, bytes: 1_073_741_824, nameBytes: 512, levels: 32 };
 
 const FILE_TYPE = 0o170_000;

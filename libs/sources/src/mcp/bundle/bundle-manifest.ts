@@ -5,11 +5,11 @@ import { loaderVariable } from '../../definitions/loader-variables.js';
 export const MANIFEST_NAME = 'manifest.json';
 export const MAX_MANIFEST_BYTES = 1_048_576;
 
-/** Its dependencies are fetched from the network at the first start, which the pinned digest does not cover. */
+/** Servers of type `uv`: the first start fetches dependencies from the network, which the pinned digest does not cover. */
 const NotImplemented = z.looseObject({ server: z.looseObject({ type: z.literal('uv') }) });
 
 const Word = z.string().max(4_096);
-/** For people: what is longer is cut. */
+/** Text for people, cut at 1,000 characters. */
 const Shown = z
   .string()
   .transform((text) => text.slice(0, 1_000).toWellFormed())
@@ -18,7 +18,7 @@ const Shown = z
 const Values = z.record(z.string().max(128), Word);
 const ServerCommand = z.object({ command: Word, args: z.array(Word).max(256).optional(), env: Values.optional() });
 
-/** What the person who installs a bundle may, or must, set. */
+/** Setting that the person who installs a bundle may, or must, enter. */
 const UserSetting = z.object({
   type: z.enum(SETTING_TYPES),
   title: Shown,

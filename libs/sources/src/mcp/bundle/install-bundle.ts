@@ -16,7 +16,7 @@ export interface InstalledBundle {
   readonly manifest: BundleManifest;
 }
 
-/** Where the bytes of bundles come from. */
+/** Places from which bundles are read. */
 export interface BundlePlaces {
   readonly egress: EgressPolicy;
   /** The bytes of one that names neither address nor file. */

@@ -28,7 +28,7 @@ export async function unpackBundle(path: string, folder: string, signal: AbortSi
   }
 }
 
-/** What an archive says about its sizes may be wrong: the bytes are counted. */
+/** Limits the unpacked bytes by counting them, since the sizes in an archive may be wrong. */
 function within(budget: { bytes: number }): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

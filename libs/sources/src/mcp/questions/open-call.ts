@@ -10,7 +10,7 @@ const SLACK_MS = 10_000;
 /** How soon a server learns that the call that it waits for was cancelled. */
 const LOOK_MS = 2_000;
 
-/** What an attempt that follows the call gives to it. */
+/** Context of an attempt that follows the call. */
 type Follower = Pick<ToolContext, 'onProgress'> & SamplingContext;
 
 type Outcome<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'question'; readonly asked: Asked };
@@ -42,7 +42,7 @@ export class OpenCall<T> {
   ) {
     this.signal = this.over.signal;
     this.result = begin(this).then((result) => ({ kind: 'result', result }));
-    // It may fail while no attempt waits for it; the next one sees it.
+    // Handled here, since the call may fail while no attempt waits for it; the next attempt gets the error.
     this.result.catch(() => undefined);
   }
 
@@ -73,7 +73,7 @@ export class OpenCall<T> {
     question?.answer(given);
   }
 
-  /** Until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
+  /** Waits until the End of the call or a question. Rejects with the reason of the attempt's signal, which ends the call. */
   async follow(ctx: Follower): Promise<Outcome<T>> {
     this.expiry?.unsubscribe();
     this.attempt = ctx;

@@ -19,7 +19,7 @@ export interface SamplingModel {
 
 export type SamplingContext = Pick<ToolContext, 'signal' | 'redact' | 'agentRun'>;
 
-/** What servers were given of a model in one call of a tool. */
+/** Requests and tokens of a model that servers used in one call of a tool. */
 export class SamplingBudget {
   constructor(private sampled: Sampled = { calls: 0, tokens: 0 }) {}
 

@@ -3,7 +3,7 @@ import { Json, JsonSchema, LIMITS, type JsonValue } from '#contracts';
 import type { Resumed } from '#tool-sdk';
 import { NOT_OFFERED, samplingQuestion, type SamplingQuestion } from './sampling.js';
 
-/** What a server may ask during a call. */
+/** Methods of questions that a server may send during a call. */
 export const AskedMethod = z.enum(['elicitation/create', 'sampling/createMessage']);
 
 /** A question of a server as it came. */
@@ -12,7 +12,7 @@ export interface Asked {
   readonly params: unknown;
 }
 
-/** What a person is asked on behalf of a server. */
+/** Question to a person on behalf of a server. */
 export interface Question {
   readonly prompt: string;
   readonly inputSchema: JsonSchema;
@@ -67,7 +67,7 @@ function elicitationOf(source: string, params: unknown): Question | string {
   return { prompt: `The MCP server ${source} asks: ${form.message}`, inputSchema: schema };
 }
 
-/** What came of a question. Neither: no answer came in time. */
+/** Outcome of a question. Without `value`, `declined` and `refused`: no answer came in time. */
 export interface Given {
   readonly value?: JsonValue | undefined;
   readonly declined?: boolean | undefined;
@@ -104,10 +104,10 @@ export const RoundState = z.object({
 });
 export type RoundState = z.output<typeof RoundState>;
 
-/** What a suspended call has to remember of a server's questions. */
+/** State that a suspended call stores about a server's questions. */
 export const AskedState = z.discriminatedUnion('kind', [
   RoundState,
-  /** Before: the server waits, on the connection of one worker. */
+  /** Question before revision 2026-07-28: the server waits, on the connection of one worker. */
   z.object({
     kind: z.literal('mcp.open'),
     connection: z.string(),

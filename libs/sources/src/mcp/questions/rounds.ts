@@ -6,10 +6,10 @@ import { answerOf, AskedMethod, givenIn, questionOf, type RoundState, type Sampl
 import { NOT_OFFERED, sampledIn } from './sampling.js';
 
 const MAX_ROUNDS = 20;
-/** Before a call is repeated whose server asked for nothing but a repetition. */
+/** Delay in milliseconds before the repetition of a call whose server requested nothing else. */
 const AGAIN_MS = 1_000;
 
-/** What a repeated call carries besides its arguments. */
+/** Parameters of a repeated call besides its arguments. */
 export interface RoundParams {
   readonly requestState?: string;
   readonly inputResponses?: Record<string, never>;

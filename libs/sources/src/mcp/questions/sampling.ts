@@ -2,7 +2,7 @@ import { isSpecType, ProtocolError, ProtocolErrorCode, type CreateMessageResult 
 import { z } from 'zod';
 import { LIMITS, type JsonSchema, type JsonValue } from '#contracts';
 
-/** What the model of a client is asked on behalf of a server. */
+/** Question to the model of a client on behalf of a server. */
 export interface SamplingQuestion {
   readonly prompt: string;
   readonly inputSchema: JsonSchema;
@@ -54,7 +54,7 @@ export function samplingQuestion(source: string, params: unknown): SamplingQuest
   return { prompt: `The MCP server ${source} asks the model of the MCP client: ${shown}`, inputSchema: RESULT, sampling };
 }
 
-/** What the model said; undefined for what is no such result. */
+/** Answer of the model; undefined if the value is not a sampling result. */
 export function sampledIn(value: JsonValue | undefined): CreateMessageResult | undefined {
   return isSpecType.CreateMessageResult(value) ? value : undefined;
 }

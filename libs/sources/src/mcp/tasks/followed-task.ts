@@ -46,7 +46,10 @@ export class FollowedTask<T> {
     }
   }
 
-  /** Whether the error is the task's: a server that keeps the tasks of each session apart does not know it here. */
+  /**
+   * True if the server knows the task, so that the error is the task's. Servers with tasks per session do not know it on this
+   * connection.
+   */
   private async isKnown(taskId: string, signal: AbortSignal): Promise<boolean> {
     try {
       const task = await this.parts.client.request({ method: 'tasks/get', params: { taskId } }, ServerTask, {
@@ -76,7 +79,7 @@ export class FollowedTask<T> {
     }
   }
 
-  /** What the task says of itself, as progress of the call. */
+  /** Reports the status of the task as progress of the call. */
   private async report(taskId: string, call: OpenCall<T | CallToolResult>, signal: AbortSignal, sinceStartMs: number): Promise<void> {
     const began = performance.now();
     for (;;) {

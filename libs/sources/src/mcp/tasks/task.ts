@@ -31,11 +31,11 @@ export function taskIn({ _meta }: Pick<CallToolResult, '_meta'>): ServerTask | u
 /** Revision 2025-11-25: the answer to a `tools/call` that asked for a task. */
 export const CreatedTask = z.object({ task: ServerTask });
 
-/** What a suspended call has to remember of its task. */
+/** State that a suspended call stores about its task. */
 export const TaskState = z.object({
   kind: z.literal('mcp.task'),
   taskId: z.string(),
-  /** Where it was begun. Servers of revision 2025-11-25 may know it there alone. */
+  /** Connection on which the task began. Servers of revision 2025-11-25 may know it only there. */
   connection: z.string(),
   /** How often it was passed on to another worker. */
   tries: z.number().int(),
@@ -51,7 +51,7 @@ export function taskState(taskId: string, connection: string): TaskState {
   return { kind: 'mcp.task', taskId, connection, tries: 0, misses: 0, answered: [] };
 }
 
-/** When to ask again, within bounds of our own: the server may say anything. */
+/** Delay until the next poll in milliseconds, bounded, since the server may send any value. */
 export function pollMs({ pollInterval, pollIntervalMs }: Partial<ServerTask>, sinceStartMs: number): number {
   const wanted = Math.max(pollIntervalMs ?? pollInterval ?? POLL_MS, sinceStartMs * POLL_SHARE);
   return Math.min(LONGEST_POLL_MS, Math.max(LEAST_POLL_MS, wanted));
