@@ -19,7 +19,7 @@ export default defineConfig({
     outDir: here('../../dist/apps/dashboard'),
     emptyOutDir: true,
     target: 'es2023',
-    // These know light-dark(), nesting and color-mix(); older ones would get a rewriting that knows one ground only.
+    // Browsers with light-dark(), nesting and color-mix(); for older ones the CSS would be rewritten for one ground only.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     // Nothing inline: the page's Content-Security-Policy lets in files of this gateway only.
     assetsInlineLimit: 0,

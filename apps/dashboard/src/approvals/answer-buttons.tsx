@@ -50,7 +50,7 @@ interface HeldButtonsProps {
   readonly onUndo: () => void;
 }
 
-/** While the answer is held: the same press again sends it at once, in the place of the button that gave it. */
+/** Buttons while the answer is held: the same press again sends it at once, in the place of the button that gave it. */
 export function HeldButtons({ answer: { option }, onNow, onUndo }: HeldButtonsProps) {
   const isAllow = option.decision === 'allow';
   const now = (

@@ -7,7 +7,7 @@ import type { CallEvent } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** One notification replaces the one before, however many calls ask. */
+/** Tag of all notifications: each replaces the previous one, regardless of the number of waiting calls. */
 const TAG = 'toolyard-approvals';
 const SHOWN_CHARS = 80;
 
@@ -36,7 +36,7 @@ export function ApprovalNotices() {
     return feed.listen((events) => {
       const asked = events.findLast(({ type }) => type === 'call.approval_requested');
       if (asked === undefined || document.hasFocus() || Notification.permission !== 'granted') return;
-      // In a microtask: the board may hear of the events after this.
+      // Runs in a microtask: the board may receive the events after this listener.
       queueMicrotask(() => show(asked));
     });
   }, [board, feed, isOn, navigate]);

@@ -95,7 +95,7 @@ export function ApprovalsPage() {
   );
 }
 
-/** When the shown call has been answered here, the one that takes its place in the list is shown. */
+/** Shows the next call in the list after the shown one has been answered here. */
 function useNextAfterAnswer(gone: string | undefined, index: number, onNext: (index: number) => void): void {
   const held = useHeldAnswers();
   const last = useRef(0);

@@ -5,12 +5,12 @@ import { VisibleText } from '../components/visible-text.js';
 import { changedArguments } from './changed-arguments.js';
 
 interface ArgumentChangesProps {
-  /** What the agent asked for. */
+  /** Arguments requested by the agent. */
   readonly asked: Readonly<Record<string, JsonValue>>;
   readonly edited: Readonly<Record<string, JsonValue>>;
 }
 
-/** What edited arguments change, one difference for each argument. */
+/** Changes by edited arguments, one difference for each argument. */
 export function ArgumentChanges({ asked, edited }: ArgumentChangesProps) {
   const changes = changedArguments(asked, edited);
   return (

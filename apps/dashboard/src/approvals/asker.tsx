@@ -7,7 +7,7 @@ import { Ago } from '../components/time.js';
 /** Labels by which people say what a session is about. */
 const GOALS = ['goal', 'task', 'title', 'issue', 'step'];
 
-/** Who asks for an approval or input, in which session, for whom and since when; then what for, as the agent or a label says it. */
+/** Caller of an approval or input: agent, session, user and time; then the purpose, from the agent or a label. */
 export function Asker({ call }: { readonly call: Call }) {
   const { agentId, sessionId, userId, purpose, labels } = call;
   const goal = GOALS.find((name) => labels[name] !== undefined);

@@ -16,9 +16,9 @@ import { TrustChoices } from './trust-choices.js';
 import { useAnswer } from './use-held.js';
 
 interface DecisionCardProps {
-  /** It waits for approval. */
+  /** Call that waits for approval. */
   readonly call: Call;
-  /** What a page shows above the person who asks, such as a link to the call. */
+  /** Content above the person who asks, such as a link to the call. */
   readonly about?: ReactNode;
   /** Called after edited arguments are stored. Other answers are held for a while, see `HeldAnswers`. */
   readonly onEdited?: () => void;

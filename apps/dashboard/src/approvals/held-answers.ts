@@ -12,7 +12,7 @@ export interface Answer {
   readonly call: Call;
   readonly option: Pick<ApprovalOption, 'decision' | 'scope'>;
   readonly trust?: TrustOption | undefined;
-  /** What the person wrote; empty for nothing. */
+  /** Reason written by the person; empty for none. */
   readonly reason: string;
 }
 
@@ -20,11 +20,11 @@ export interface Answer {
 export interface HeldGroup {
   readonly id: number;
   readonly answers: readonly Answer[];
-  /** When they are sent, in milliseconds since 1970. */
+  /** Time of sending, in milliseconds since 1970. */
   readonly dueAt: number;
 }
 
-/** What became of an answer. */
+/** Result of an answer. */
 export interface Outcome {
   readonly answer: Answer;
   readonly state: 'sending' | 'taken' | 'refused';
@@ -52,7 +52,7 @@ export class HeldAnswers extends FrameStore {
     return [...this.held.values()];
   }
 
-  /** What became of each answer that was sent, oldest first. */
+  /** Results of the answers that were sent, oldest first. */
   get outcomes(): readonly Outcome[] {
     return [...this.sent.values()];
   }

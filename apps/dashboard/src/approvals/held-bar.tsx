@@ -46,7 +46,7 @@ export function HeldBar() {
   );
 }
 
-/** Not read aloud each second. */
+/** Countdown, which screen readers do not read each second. */
 export function SecondsLeft({ dueAt }: { readonly dueAt: number }) {
   const left = Math.max(0, Math.ceil((dueAt - useNow()) / 1000));
   return <span aria-hidden>in {left} s</span>;

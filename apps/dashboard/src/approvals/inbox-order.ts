@@ -6,9 +6,9 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 export interface InboxEntry {
   readonly call: Call;
-  /** It no longer waits, and keeps its place while a person works in the list. */
+  /** True if the call no longer waits; it keeps its place while a person works in the list. */
   readonly isGone: boolean;
-  /** It came while a person worked in the list, and is shown at its end. */
+  /** True if the call arrived while a person worked in the list; it is shown at the end. */
   readonly isNew: boolean;
 }
 
@@ -29,7 +29,7 @@ export function entriesOf(before: readonly InboxEntry[], calls: readonly Call[],
   return [...kept, ...calls.filter(({ id }) => !known.has(id)).map((call) => ({ call, isGone: false, isNew: true }))];
 }
 
-/** In groups by the value of the field, in the order of their first call. Those that are new are a group of their own, the last one. */
+/** Groups by the value of the field, in the order of their first call. New calls are a group of their own, the last one. */
 export function groupsOf(entries: readonly InboxEntry[], grouping: Grouping | undefined): InboxGroup[] {
   if (grouping === undefined) return entries.length === 0 ? [] : [{ name: '', entries }];
   const settled = groupBy(

@@ -6,7 +6,7 @@ import classes from './approvals-page.module.css';
 import type { Outcome } from './held-answers.js';
 import { useHeldAnswers } from './use-held.js';
 
-/** What became of the answers that this page sent, newest first, each on its own. */
+/** Results of the answers that this page sent, newest first. */
 export function Outcomes() {
   const held = useHeldAnswers();
   const outcomes = held.outcomes.toReversed();

@@ -6,7 +6,7 @@ import { useToolyard } from '../stream/toolyard.js';
 
 const SHOWN = 3;
 
-/** What the session did just before a call; nothing for its first call, and where lists are not kept. */
+/** Previous calls of the session; nothing for its first call, or without stored lists. */
 export function PreviousCalls({ call: { id, sessionId, submittedAt } }: { readonly call: Call }) {
   const { client } = useToolyard();
   const { data = [] } = useQuery({

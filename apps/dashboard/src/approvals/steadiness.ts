@@ -14,12 +14,15 @@ export interface Drawn {
   readonly inDocument: readonly number[];
 }
 
-/** Whether a decision has been drawn alike for `STEADY_MS`. What is scrolled, or stays in the window while the page scrolls, is steady. */
+/**
+ * Checks that a decision has been drawn alike for `STEADY_MS`. Content that is scrolled, or stays in the window during scrolling, is
+ * steady.
+ */
 export class Steadiness {
   private reference: Drawn | undefined;
   private changedAt = 0;
 
-  /** To be called with each frame, and before an answer is taken. */
+  /** Called with each frame, and before an answer is accepted. */
   isSteady(drawn: Drawn, now: number): boolean {
     if (this.reference === undefined || isOther(this.reference, drawn)) {
       // Stays until the next change, so that a slow move adds up.

@@ -10,7 +10,7 @@ import classes from './decision-card.module.css';
 import { useHeldAnswers } from './use-held.js';
 
 interface TogetherProps {
-  /** As they were when they were selected: an answer is for exactly these. */
+  /** Calls as they were when selected: an answer is for exactly these. */
   readonly calls: readonly Call[];
   /** The calls that still wait. */
   readonly waiting: readonly Call[];
@@ -74,7 +74,7 @@ export function Together({ calls, waiting, onClear }: TogetherProps) {
   );
 }
 
-/** What has happened to a call since it was selected. */
+/** State of a call that has changed since it was selected. */
 function Changed({ call, now }: { readonly call: Call; readonly now: Call | undefined }) {
   if (now !== undefined && now.approval?.digest === call.approval?.digest) return null;
   return (

@@ -13,7 +13,7 @@ interface TrustChoicesProps {
   readonly onTrust: (option: TrustOption) => void;
 }
 
-/** What a person can trust beyond this call, with what that lets run; the first six have the keys 1 to 6, pressed twice. */
+/** Trust options beyond this call, with the calls that each allows; the first six have the keys 1 to 6, pressed twice. */
 export function TrustChoices({ options, isBlocked, digitPressed, onTrust }: TrustChoicesProps) {
   if (options.length === 0) return null;
   return (

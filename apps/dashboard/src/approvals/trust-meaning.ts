@@ -1,6 +1,6 @@
 import type { TrustOption } from '#contracts';
 
-/** What a trust option lets run without a question for the rest of the session, in one sentence. */
+/** Meaning of a trust option, in one sentence: the calls that run without a question for the rest of the session. */
 export function trustMeaning({ display, grants }: Pick<TrustOption, 'display' | 'grants'>): string {
   const { trustedTools, allowedCommands, allowedPaths } = grants;
   if (trustedTools !== undefined && trustedTools.length > 0) return `Every call of ${trustedTools.join(', ')}, with any arguments.`;

@@ -80,7 +80,7 @@ export function useAnswer(callId: string | undefined) {
   };
 }
 
-/** What an answer does, as people say it: `Allowed: shell`. */
+/** Text of an answer: `Allowed: shell`. */
 function answerText({ call, option, trust }: Answer): string {
   return `${option.decision === 'allow' ? 'Allowed' : 'Denied'}: ${call.tool}${trust === undefined ? '' : `, and ${trust.display} from now on`}`;
 }

@@ -8,7 +8,7 @@ const NONE: ReadonlyMap<string, Call> = new Map();
 /** The inbox as a person sees it: filtered, in groups, still while they work in it, and the calls they have selected. */
 export function useInbox(calls: readonly Call[], { q = '', group, sort }: InboxSearch) {
   const [isHeld, setHeld] = useState(false);
-  /** As each was when it was selected. */
+  /** Calls as they were when selected. */
   const [selected, setSelected] = useState(NONE);
   const before = useRef<{ readonly of: string; readonly entries: readonly InboxEntry[] }>({ of: '', entries: [] });
   const entries = useMemo(() => {

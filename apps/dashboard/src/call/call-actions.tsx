@@ -44,7 +44,7 @@ export function CallActions({ call }: { readonly call: Call }) {
           Cancel
         </ScopedButton>
       )}
-      {/* Before, it would be a second call beside the first. */}
+      {/* Replay only after the end: before, it would run a second call beside the first. */}
       {call.status === 'ended' && (
         <>
           <ScopedButton

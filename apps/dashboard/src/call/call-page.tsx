@@ -32,7 +32,7 @@ import { useStoredOutput } from './whole-output.js';
 const route = getRouteApi('/calls/$callId');
 const TAB_CHARS = 60;
 
-/** One call: timeline, output, decision and actions. */
+/** Page of a call: timeline, output, decision and actions. */
 export function CallPage() {
   const { callId } = route.useParams();
   return <OneCall key={callId} callId={callId} />;
@@ -124,7 +124,7 @@ function CallHead({ call, cancelling }: { readonly call: Call; readonly cancelli
   );
 }
 
-/** When a wait ends by itself. */
+/** Time at which a wait ends by itself. */
 function WaitsUntil({ at }: { readonly at: number }) {
   const left = at - useNow();
   return left <= 0 ? null : <> It continues in {durationText(left)}.</>;

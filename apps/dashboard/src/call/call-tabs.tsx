@@ -26,7 +26,7 @@ interface CallTabsProps {
   readonly version: number;
 }
 
-/** What there is about a call, by subject; the address has the chosen one. */
+/** Details of a call, by subject; the address has the chosen one. */
 export function CallTabs({ call, view, version }: CallTabsProps) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();

@@ -29,7 +29,7 @@ export interface CallTimeline {
   readonly segments: readonly Segment[];
 }
 
-/** Of what a model wrote in a turn, in characters. */
+/** Most characters of a turn's text. */
 const TURN_TEXT_CHARS = 200;
 
 const RETRY_WORDS: Readonly<Record<RetryReason, string>> = {
@@ -157,7 +157,7 @@ class TimelineBuilder {
     if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
     else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
     else {
-      // Without a reason it was refused before the policy was evaluated; its End has the reason.
+      // Denials without a reason happen before the policy is evaluated; the End has the reason.
       if (reasons.length > 0) this.moment(at, 'Policy: denied', 'bad', deciding);
       return;
     }
@@ -247,7 +247,7 @@ class TimelineBuilder {
   }
 }
 
-/** What the model asked for in a turn, else the beginning of what it wrote. */
+/** Tool calls of a turn, or the beginning of its text if there are none. */
 function turnText({ toolCalls, text = '' }: CallEventOf<'call.turn'>['data']): string {
   return toolCalls.length > 0 ? `calls ${toolCalls.map(({ tool }) => tool).join(', ')}` : text.slice(0, TURN_TEXT_CHARS);
 }

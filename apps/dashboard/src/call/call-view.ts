@@ -19,7 +19,7 @@ export interface AttemptOutput {
   progress?: ProgressData;
 }
 
-/** One call built from its events as they arrive. Its memory is bounded. */
+/** View of a call, built from its events as they arrive. Its memory is bounded. */
 export class CallView extends FrameStore {
   private readonly seen = new Map<string, CallEvent>();
   private readonly outputs = new Map<number, AttemptOutput>();
@@ -51,12 +51,12 @@ export class CallView extends FrameStore {
     return this.leftOut;
   }
 
-  /** Of the text that was streamed, of all attempts. */
+  /** Bytes of streamed text, of all attempts. */
   get bytes(): number {
     return this.textBytes;
   }
 
-  /** When the newest output or progress was written, in milliseconds since 1970. */
+  /** Time of the newest output or progress, in milliseconds since 1970. */
   get outputAt(): number | undefined {
     return this.newestOutput;
   }

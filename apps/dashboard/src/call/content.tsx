@@ -8,7 +8,7 @@ import { linesOf } from './log/terminal-text.js';
 
 /** Raster images only. SVG can contain scripts and links: it is shown as text. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
-/** What browsers play without further code. */
+/** Audio types that browsers play without further code. */
 const SOUNDS: ReadonlySet<string> = new Set(['audio/wav', 'audio/mpeg', 'audio/ogg', 'audio/webm', 'audio/mp4', 'audio/flac', 'audio/aac']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 

@@ -14,7 +14,7 @@ const TextSchema = z.looseObject({ type: z.literal('string') });
 interface InputFormProps {
   readonly callId: string;
   readonly question: InputRequest;
-  /** For whom the tool asks. */
+  /** Caller for whom the tool asks. */
   readonly about: ReactNode;
 }
 

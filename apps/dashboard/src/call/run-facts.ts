@@ -11,7 +11,7 @@ const Details = z
   })
   .partial();
 
-/** What tools that run programs report of a run, in the words of the page; other details have none of it. */
+/** Facts of a run as reported by tools that run programs, in the words of the page; empty for other details. */
 export function runFacts(details: Readonly<Record<string, unknown>> = {}) {
   const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null));
   const { exitCode, signal, sandbox, stdoutBytes = 0, stderrBytes = 0 } = Details.safeParse(known).data ?? {};

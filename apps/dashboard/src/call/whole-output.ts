@@ -32,7 +32,7 @@ interface Streamed {
   readonly call: Call;
   readonly view: CallView;
   readonly output: AttemptOutput;
-  /** Of the last attempt: its output is stored when the call has ended. */
+  /** True for the last attempt: its output is stored when the call has ended. */
   readonly isLast: boolean;
 }
 

@@ -153,7 +153,7 @@ function callOf(target: EventTarget | null): string | undefined {
   return target instanceof Element ? target.closest<HTMLElement>('[data-call]')?.dataset['call'] : undefined;
 }
 
-/** What a click on a column sorts by, beginning with the one after the present order. */
+/** Sort orders of a column by click, beginning with the one after the present order. */
 const SORTS: Readonly<Partial<Record<Column, readonly CallListView['sort'][]>>> = {
   Risk: ['risk'],
   'Run time': ['longest', 'shortest'],

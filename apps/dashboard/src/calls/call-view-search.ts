@@ -51,7 +51,7 @@ export function shownColumns({ hide = '', peek }: CallListView): Column[] {
   return COLUMNS.filter((name) => !hidden.includes(name));
 }
 
-/** For `grid-template-columns`. */
+/** Value for `grid-template-columns`. */
 export function columnWidths(columns: readonly Column[]): string {
   return columns.map((name) => WIDTHS[name]).join(' ');
 }

@@ -19,14 +19,14 @@ import { FacetMenu, type FacetChoice } from './facet-menu.js';
 interface FacetFiltersProps {
   readonly search: CallSearch;
   readonly set: (name: keyof CallSearch, value: string | undefined) => void;
-  /** Those that are asked for most, or the others. */
+  /** Filters of a group: the most used ones, or the others. */
   readonly part: 'main' | 'more';
 }
 
 /** Counts are asked for again after this time; rows move at once. */
 const ASK_MS = 10_000;
 
-/** What the list can be narrowed to, with the number of calls of each value. */
+/** Filters of the list, with the number of calls of each value. */
 export function FacetFilters({ search, set, part }: FacetFiltersProps) {
   const { client } = useToolyard();
   const { data: tools = [] } = useQuery({

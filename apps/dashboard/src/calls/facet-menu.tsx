@@ -17,7 +17,7 @@ interface FacetMenuProps {
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** From here on a list is searched. */
+/** Number of values from which a list has a search field. */
 const LONG = 8;
 
 /** The values of a filter with the number of calls of each; any of the chosen fits. */

@@ -2,8 +2,8 @@ import type { CallFilter, ResultKind } from '#contracts';
 import type { CallRow } from './call-row.js';
 
 /**
- * Whether a call known from events alone matches a filter, as the gateway decides. `undefined`: events do not contain it
- * (a fingerprint, the root of a tree, a word of the arguments), so only a response of the gateway can tell.
+ * Matches a call known from events alone against a filter, as the gateway does. `undefined`: events do not contain the field (a
+ * fingerprint, the root of a tree, a word of the arguments), so only a response of the gateway can tell.
  */
 export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefined {
   const { since, until } = filter;

@@ -17,7 +17,7 @@ interface TimeFilterProps {
   readonly onChange: (times: Pick<CallSearch, 'since' | 'until'>) => void;
 }
 
-/** When calls were submitted: a span that moves with the time, or two times. */
+/** Filter of the submission time: a span that moves with the time, or two times. */
 export function TimeFilter({ search: { since, until }, onChange }: TimeFilterProps) {
   const [isOpen, setOpen] = useState(false);
   const choose = (times: Pick<CallSearch, 'since' | 'until'>) => {

@@ -24,7 +24,7 @@ interface ArgumentFormProps {
   readonly children: ReactNode;
 }
 
-/** Of nested objects; fields have their description where Mantine puts it. */
+/** Description of a nested object; fields have theirs where Mantine puts it. */
 function Description({ id, description }: DescriptionFieldProps<unknown>) {
   return (
     <Text id={id} size="xs" c="dimmed">
@@ -64,7 +64,7 @@ function TextField(props: WidgetProps<unknown>) {
   const value: unknown = props.value;
   const hasLines = typeof value === 'string' && value.includes('\n');
   const [isLong, setLong] = useState(hasLines);
-  // It stays as it is while a person takes line ends out of it.
+  // Stays long while a person removes line ends from it.
   if (hasLines && !isLong) setLong(true);
   const { TextareaWidget } = props.registry.widgets;
   const { BaseInputTemplate } = props.registry.templates;
@@ -72,7 +72,7 @@ function TextField(props: WidgetProps<unknown>) {
   return <TextareaWidget {...props} options={{ ...props.options, ...LONG }} />;
 }
 
-/** Of a field for texts of several lines. */
+/** Properties of a field for texts of several lines. */
 const LONG = { autosize: true, minRows: 3, maxRows: 24, styles: { input: { fontFamily: 'var(--app-mono)', fontSize: 13 } } };
 
 const WIDGETS = { CheckboxWidget: BooleanField, TextWidget: TextField };

@@ -8,7 +8,7 @@ import { rangeOfSlots } from './slots.js';
 
 export interface ChartLine {
   readonly label: string;
-  /** One for light and one for dark mode. */
+  /** Colours for light and dark mode. */
   readonly color: readonly [light: string, dark: string];
   readonly fill?: boolean;
 }
@@ -186,7 +186,7 @@ function zone(isUtc: boolean): { readonly timeZone?: string } {
   return isUtc ? { timeZone: 'UTC' } : {};
 }
 
-/** As precise as the distance of the marks requires. */
+/** Time of day, as precise as the distance of the marks requires. */
 function clock(seconds: number, marks: readonly number[], isUtc: boolean): string {
   const distance = (marks[1] ?? 0) - (marks[0] ?? 0);
   if (distance >= 86_400) return new Date(seconds * 1000).toLocaleDateString(undefined, { month: 'short', day: 'numeric', ...zone(isUtc) });
@@ -194,7 +194,7 @@ function clock(seconds: number, marks: readonly number[], isUtc: boolean): strin
   return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour12: false, hour: '2-digit', minute: '2-digit', ...second });
 }
 
-/** With the date where the steps are hours or more, without a time where they are days. */
+/** Time with the date for steps of hours or more, without the time of day for steps of days. */
 function moment(seconds: number, times: ArrayLike<number>, isUtc: boolean): string {
   const at = new Date(seconds * 1000);
   const step = (times[1] ?? 0) - (times[0] ?? 0);

@@ -23,7 +23,7 @@ const UNITS = [
   [1000, 's'],
 ] as const;
 
-/** In the largest unit: `0s`, `12s`, `6m`, `3h`, `2d`. */
+/** Duration in the largest unit: `0s`, `12s`, `6m`, `3h`, `2d`. */
 export function shortText(ms: number): string {
   const [unitMs, unit] = UNITS.find(([each]) => ms >= each) ?? [1000, 's'];
   return `${Math.max(0, Math.floor(ms / unitMs))}${unit}`;

@@ -6,7 +6,7 @@ import { ErrorState, LoadingRows } from './states.js';
 import { useRowKeys } from './use-row-keys.js';
 
 interface QueryTableProps {
-  /** Where the rows come from. */
+  /** Query for the rows. */
   readonly query: UseQueryResult;
   readonly label: string;
   /** Cells of the head. */

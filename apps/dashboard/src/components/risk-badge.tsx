@@ -11,7 +11,7 @@ interface RiskBadgeProps {
   readonly short?: boolean;
 }
 
-/** What a call may do at most, as policy read it. */
+/** Risk of a call by the policy. */
 export function RiskBadge({ risk, size = 'xs', short = false }: RiskBadgeProps) {
   if (risk === undefined) return null;
   return (

@@ -5,7 +5,7 @@ import { useScopes } from '../stream/use-scopes.js';
 import { PageHead } from './page-head.js';
 import { EmptyState } from './states.js';
 
-/** Its children for a key with the scope; the reason for others. */
+/** Shows its children for a key with the scope, the reason for other keys. */
 export function ScopeOnly({ scope, title, children }: { readonly scope: Scope; readonly title: string; readonly children: ReactNode }) {
   const lacking = useScopes().lacks(scope);
   if (lacking === undefined) return children;

@@ -8,7 +8,7 @@ interface ScopedButtonProps extends ButtonProps {
   readonly scope: Scope;
   /** Another reason to disable it. */
   readonly whyNot?: string | undefined;
-  /** It takes no click for the moment, as while what it answers has just come up. */
+  /** True while clicks are ignored, as just after the question appeared. */
   readonly isBlocked?: boolean;
   readonly type?: 'button' | 'submit';
   readonly onClick?: (() => void) | undefined;

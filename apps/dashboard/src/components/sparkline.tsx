@@ -5,10 +5,10 @@ const BAR = 4;
 
 interface SparklineProps {
   readonly counts: readonly number[];
-  /** Which of the bars are red. Absent: all are. */
+  /** Red bars. Absent: all are. */
   readonly marked?: readonly boolean[];
   readonly label: string;
-  /** As wide as its place. */
+  /** True for the full width of its place. */
   readonly isWide?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconInbox, IconRefresh, type TablerIcon } from '@tab
 import { useState, type ReactNode } from 'react';
 import { ToolyardError } from '#client';
 
-/** After this time a person wonders whether there is still something to come. */
+/** Delay after which a note says that loading continues. */
 const SLOW_MS = 3000;
 
 /** An empty page or list: the reason, and what to do. */
@@ -28,7 +28,7 @@ export function EmptyState({ icon: Icon = IconInbox, title, whole = false, child
 interface EmptyStateProps {
   readonly icon?: TablerIcon;
   readonly title: string;
-  /** It fills the page, so its title is the page's heading. */
+  /** True if the state fills the page; its title is then the page's heading. */
   readonly whole?: boolean;
   readonly children: ReactNode;
   readonly action?: ReactNode;

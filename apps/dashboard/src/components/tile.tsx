@@ -11,7 +11,7 @@ interface TileProps {
   readonly search?: { readonly status: string };
 }
 
-/** One figure with its name; a link where there is a list behind it. */
+/** Figure with its name; a link if there is a list behind it. */
 export function Tile({ name, value, note, alarm = false, to, search }: TileProps) {
   const inside = (
     <>

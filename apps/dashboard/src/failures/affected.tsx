@@ -3,7 +3,7 @@ import type { FailureGroup } from '#contracts';
 import { LinkAnchor } from '../components/links.js';
 import { escapeInvisible } from '#subject';
 
-/** Who is affected: the agent and the session where it is one, else how many. */
+/** Affected callers: the agent and the session if there is only one, otherwise their numbers. */
 export function Affected({ agents, sessions }: Pick<FailureGroup, 'agents' | 'sessions'>) {
   const [session] = sessions.names;
   return (

@@ -24,7 +24,7 @@ const CERTAIN: readonly CallErrorCode[] = [
   'output_invalid',
 ];
 
-/** Whether the same calls may end otherwise when they run again. */
+/** True if the same calls may end otherwise when they run again. */
 export function mayReplayHelp(code: CallErrorCode | undefined): boolean {
   return code === undefined || !CERTAIN.includes(code);
 }

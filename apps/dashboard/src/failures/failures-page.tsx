@@ -22,7 +22,7 @@ import { markOf, mayReplayHelp, type FailureMark } from './failure-marks.js';
 import { Sparkline } from '../components/sparkline.js';
 
 const route = getRouteApi('/failures');
-/** After a failure the groups are reloaded, at most this often. */
+/** Least time between reloads of the groups after failures. */
 const ASK_MS = 1000;
 
 /** Failures grouped by similarity, with counts, times and a replay of a whole group. */

@@ -17,7 +17,7 @@ const OVERLAPS = [
   { value: '0', label: 'ends at once' },
 ];
 
-/** What may be done with a key that was made here. Those of the config file are changed there. */
+/** Actions for a key that was made here. Keys of the config file are changed there. */
 export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   const [asked, setAsked] = useState<'rotate' | 'revoke'>();
   if (apiKey.origin === 'config' || apiKey.status !== 'active') return null;

@@ -11,7 +11,7 @@ export function keyNameOf({ name, id }: ApiKey): string {
   return escapeInvisible(name ?? id);
 }
 
-/** Whether it is accepted, and until when. */
+/** State of a key and the time until which it is accepted. */
 export function KeyState({ apiKey: { status, expiresAt, revokedAt, overlapUntil } }: { readonly apiKey: ApiKey }) {
   const now = useNow();
   const left = expiresAt === undefined ? undefined : Date.parse(expiresAt) - now;
@@ -42,7 +42,7 @@ export function KeyState({ apiKey: { status, expiresAt, revokedAt, overlapUntil 
   );
 }
 
-/** Its scopes, and what bounds them. */
+/** Scopes of a key, and its limits. */
 export function KeyRights({ apiKey: { scopes, agent, agents, user, users, tools, ratePerMinute } }: { readonly apiKey: ApiKey }) {
   const bounds = [
     agent !== undefined && `agent ${agent}`,

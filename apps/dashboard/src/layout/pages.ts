@@ -30,7 +30,7 @@ export const PAGES = [
   { to: '/keys', label: 'Keys', key: 'k', icon: IconKey, about: 'What programs call with', scope: 'admin' },
 ] as const satisfies readonly { to: string; label: string; key: string; icon: TablerIcon; about: string; scope?: Scope }[];
 
-/** Those that the key may open. */
+/** Pages that the key may open. */
 export function usePages() {
   const { lacks } = useScopes();
   return PAGES.filter((page) => !('scope' in page) || lacks(page.scope) === undefined);

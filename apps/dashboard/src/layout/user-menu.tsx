@@ -6,7 +6,7 @@ import { notifyError } from '../components/notify.js';
 import { setKey, useKey } from '../session/key.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** Who uses the page, and the way out. */
+/** Person or key that uses the page, with the logout. */
 export function UserMenu() {
   return useKey() === undefined ? <PersonMenu /> : <KeySignOut />;
 }

@@ -21,7 +21,7 @@ const NONE: readonly CallRow[] = [];
 const SHOWN_AGENTS = 12;
 const SHOWN_CALLS = 3;
 
-/** What each agent does now: its command, for how long, and the last line that it wrote. */
+/** Current work of each agent: its command, for how long, and the last line of its output. */
 export function AgentList({ recent: { rows = NONE, error, retry } }: { readonly recent: RecentCalls }) {
   const now = useNow();
   const list = useRowKeys<HTMLDivElement>();

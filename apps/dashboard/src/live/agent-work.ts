@@ -18,7 +18,10 @@ export const IDLE_MS = 10 * 60_000;
 
 const ORDER = { waiting_approval: 0, waiting_input: 1, running: 2, queued: 3, ended: 4 } as const;
 
-/** One entry for each agent and session, and for each schedule without them: those where a person is asked first, the oldest question on top, then the busy ones, then the latest. `rows` are newest first. */
+/**
+ * Entries for each agent and session, and for each schedule without them. Order: oldest waiting decision, then busy ones, then the
+ * latest. `rows` are newest first.
+ */
 export function workOf(rows: readonly CallRow[], now: number): AgentWork[] {
   const groups = groupBy(rows, (row) => JSON.stringify([row.agentId, row.sessionId, scheduleOf(row)]));
   return [...groups]

@@ -14,7 +14,7 @@ import { isShownWhole } from './shown-whole.js';
 interface InlineDecisionProps {
   readonly callId: string;
   readonly tool: string;
-  /** What the row shows of the call. */
+  /** Text of the call in the row. */
   readonly line: string;
 }
 

@@ -24,7 +24,7 @@ export function LastLine({ callId }: { readonly callId: string }) {
         if (item.kind === 'event' && item.event.type === 'call.update')
           for (const piece of item.event.data.content) if (piece.type === 'text') newest = lastLineOf(newest, plainText(piece.text));
     };
-    // Without the stream the row shows all but its output.
+    // Errors of the stream are ignored: the row shows everything except its output.
     read().catch(() => undefined);
     return () => {
       stopping.abort();

@@ -5,7 +5,7 @@ const MAX_CHARS = 80;
 /** Words of visible ASCII with one space between them: nothing hidden, nothing that looks like something else. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Whether the line says all that the call does, so that it can be allowed where only the line is seen. */
+/** True if the line shows everything that the call does, so that it can be allowed where only the line is visible. */
 export function isShownWhole(
   line: string,
   call: Pick<Call, 'arguments' | 'argumentsRedacted'>,

@@ -12,11 +12,11 @@ import { nameOf } from './schedule-parts.js';
 
 interface ActionsProps {
   readonly schedule: Schedule;
-  /** With the button that removes it. */
+  /** True to show the button that removes it. */
   readonly whole?: boolean;
 }
 
-/** What a person may do with a schedule: the key that made it may, and the scope `admin`. */
+/** Actions for a schedule: allowed to the key that made it, and to the scope `admin`. */
 export function ScheduleActions({ schedule, whole = false }: ActionsProps) {
   const { client } = useToolyard();
   const queries = useQueryClient();

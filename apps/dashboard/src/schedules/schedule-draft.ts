@@ -33,7 +33,7 @@ export interface ScheduleDraft {
   readonly timeZone: string;
   readonly every: number | undefined;
   readonly unit: Unit;
-  /** As the field has it: local time without a zone. */
+  /** Value of the field: local time without a zone. */
   readonly at: string;
   readonly name: string;
   readonly tool: string;

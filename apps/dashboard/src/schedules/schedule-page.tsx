@@ -26,7 +26,7 @@ const route = getRouteApi('/schedules/$scheduleId');
 const ASK_MS = 3000;
 const SHOWN_RUNS = 20;
 
-/** One schedule: its next due times, its runs and what it calls. */
+/** Page of a schedule: its next due times, its runs and its call. */
 export function SchedulePage() {
   const { scheduleId } = route.useParams();
   const schedules = useSchedules();

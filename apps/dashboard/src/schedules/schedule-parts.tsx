@@ -48,7 +48,7 @@ const SKIPPED = {
   missed: 'left out: no gateway ran at that time',
 } as const;
 
-/** What became of the last due time. */
+/** Result of the last due time. */
 export function LastRun({ run }: { readonly run: ScheduleRun | undefined }) {
   if (run === undefined) return <>–</>;
   const { at, callId, skipped, error } = run;
@@ -82,7 +82,7 @@ function StateOfCall({ id }: { readonly id: string }) {
   return data === undefined ? null : <StateBadge size="xs" state={stateOfCall(data, false)} note={data.note} />;
 }
 
-/** What the schedule runs, in one line. */
+/** Call of the schedule, in one line. */
 export function ScheduledSubject({ call }: Pick<Schedule, 'call'>) {
   const subjects = useSubjects(call.tool);
   const subject = escapeInvisible(subjectText(JSON.stringify(call.arguments), subjects));

@@ -7,7 +7,7 @@ interface TimingFieldsProps {
   readonly onChange: (change: Partial<ScheduleDraft>) => void;
 }
 
-/** When a schedule is due: an expression, an interval or a moment. */
+/** Timing of a schedule: an expression, an interval or a moment. */
 export function TimingFields({ draft, onChange }: TimingFieldsProps) {
   if (draft.kind === 'every')
     return (

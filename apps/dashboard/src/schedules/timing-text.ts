@@ -4,7 +4,7 @@ import { durationText, momentText } from '../components/duration.js';
 
 type Timing = Pick<Schedule, 'cron' | 'everyMs' | 'at'>;
 
-/** When a schedule is due, in words: `At 07:00, Monday through Friday`, `Every 2 h`, `Once, Jan 5, 2027, 07:00:00`. */
+/** Timing of a schedule in words: `At 07:00, Monday through Friday`, `Every 2 h`, `Once, Jan 5, 2027, 07:00:00`. */
 export function timingText({ cron, everyMs, at }: Timing): string {
   if (cron !== undefined) return cronText(cron);
   return everyMs === undefined ? `Once, ${at === undefined ? 'never' : momentText(Date.parse(at))}` : `Every ${durationText(everyMs)}`;

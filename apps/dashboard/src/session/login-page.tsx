@@ -71,7 +71,7 @@ export function LoginPage({ provider }: LoginPageProps) {
   );
 }
 
-/** Where the person is: they come back to it. The gateway accepts no backslash. */
+/** Address to return to after the login. The gateway accepts no backslash. */
 function pageNow(): string {
   const page = (location.pathname + location.search + location.hash).replaceAll('\\', '%5C');
   return page.length <= LOGIN_LIMITS.returnToChars ? page : location.pathname;

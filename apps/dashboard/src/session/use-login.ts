@@ -12,12 +12,15 @@ export function useLogin() {
   return useQuery({ ...LOGIN, staleTime: Infinity });
 }
 
-/** After a refusal: the login may be over. Nothing is asked for while a key is used. */
+/** Reloads the login after a refusal, since it may have ended. Requests nothing while a key is used. */
 export function lookAtLogin(queries: QueryClient): void {
   void queries.invalidateQueries(LOGIN);
 }
 
-/** After the gateway ended the event stream. A login that goes on may have other roles: all pages load again. Never rejects. */
+/**
+ * Checks the login after the gateway ended the event stream. A continuing login may have other roles: all pages load again. Never
+ * rejects.
+ */
 export async function isStillSignedIn(queries: QueryClient): Promise<boolean> {
   try {
     const { signedIn } = await queries.fetchQuery({ ...LOGIN, staleTime: 0 });

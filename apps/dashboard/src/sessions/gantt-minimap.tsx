@@ -12,7 +12,7 @@ interface MinimapProps {
   readonly to: number;
   /** Shows the rows around a share of all. */
   readonly onShow: (share: number) => void;
-  /** Whether the pointer is held down. */
+  /** Called when the pointer is pressed and released. */
   readonly onHold: (isHeld: boolean) => void;
 }
 

@@ -35,7 +35,7 @@ interface CallRowViewProps extends InTime {
   readonly subjectsOf: SubjectsOf;
 }
 
-/** One call: its state, tool and subject, and its bar. The link shows it beside the list. */
+/** Row of a call: its state, tool and subject, and its bar. The link shows it beside the list. */
 export function CallRowView({ branch: { row, depth }, sessionId, now, place, subjectsOf }: CallRowViewProps) {
   return (
     <>
@@ -116,7 +116,7 @@ function statesText(calls: readonly CallRow[]): string {
   return [...new Set(states)].map((name) => `${states.filter((state) => state === name).length} ${name}`).join(', ');
 }
 
-/** What a person said to the session, where it was said. */
+/** Message of a person to the session, at its time. */
 export function MessageRowView({ message, place }: { readonly message: TimelineMessage; readonly place: TimeScale['place'] }) {
   const text = escapeInvisible(message.message);
   return (

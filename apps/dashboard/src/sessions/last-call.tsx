@@ -3,7 +3,7 @@ import type { SessionSummary } from '#contracts';
 import { escapeInvisible, subjectText } from '#subject';
 import { useSubjects } from '../components/use-subjects.js';
 
-/** What the newest call of a session does, in one line. */
+/** Newest call of a session, in one line. */
 export function LastCall({ call }: { readonly call: NonNullable<SessionSummary['lastCall']> }) {
   const subject = escapeInvisible(subjectText(call.preview, useSubjects(call.tool)));
   return (

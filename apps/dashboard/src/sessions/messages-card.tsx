@@ -3,7 +3,7 @@ import { actorText, escapeInvisible } from '#subject';
 import { Ago } from '../components/time.js';
 import { useSteering } from './use-steering.js';
 
-/** What people said to the session, newest first, and whether its agent has it. Nothing without messages. */
+/** Messages of people to the session, newest first, with their delivery to the agent. Nothing without messages. */
 export function MessagesCard({ sessionId }: { readonly sessionId: string }) {
   const messages = useSteering(sessionId).toReversed();
   if (messages.length === 0) return null;

@@ -31,7 +31,7 @@ const PAGE = 200;
 const MOST_CALLS = 5000;
 const REDRAW_MS = 200;
 
-/** One session: its calls and their children over time, with steering, cancel, posture and grants. */
+/** Page of a session: its calls and their children over time, with steering, cancel, posture and grants. */
 export function SessionPage() {
   const { sessionId } = route.useParams();
   return <OneSession key={sessionId} sessionId={sessionId} />;

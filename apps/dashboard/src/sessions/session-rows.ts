@@ -86,7 +86,7 @@ function inBatches(chunks: readonly Chunk[]): [Chunk, ...Chunk[]][] {
   return groups;
 }
 
-/** What the minimap marks of a row; undefined for what went well. */
+/** Mark of a row in the minimap; undefined for a success. */
 export function markOf(row: SessionRow): 'failed' | 'waiting' | 'running' | 'message' | undefined {
   if (row.kind === 'message') return 'message';
   const marks = (row.kind === 'call' ? [row.branch.row] : row.calls).map((call) => MARKS[shownState(call)]);

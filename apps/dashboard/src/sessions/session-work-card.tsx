@@ -8,7 +8,7 @@ interface Step {
   readonly state: string;
 }
 
-/** What the agents of the session keep of their work: todo list and task list. Nothing where they keep none. */
+/** Todo list and task list of the session's agents. Nothing if there are none. */
 export function SessionWorkCard({ session: { todos = [], taskList } }: { readonly session: Session }) {
   const todoSteps = todos.map(({ content, status }): Step => ({ text: content, mark: MARKS[status], state: status.replace('_', ' ') }));
   const taskSteps = (taskList?.tasks ?? []).map(({ description, completed }): Step => ({

@@ -6,7 +6,7 @@ import { useToolyard } from '../stream/toolyard.js';
 type Messages = SessionMessages['messages'];
 const NONE: Messages = [];
 
-/** What people said to the session, oldest first, and whether its agent has it; reloaded when that may have changed. */
+/** Messages of people to the session, oldest first, with their delivery to the agent; reloaded when these may have changed. */
 export function useSteering(sessionId: string): Messages {
   const { client, feed } = useToolyard();
   const queries = useQueryClient();

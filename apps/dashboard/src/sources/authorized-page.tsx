@@ -8,7 +8,7 @@ import { ScopeOnly } from '../components/scope-only.js';
 import { ErrorState, LoadingRows } from '../components/states.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** Where an issuer of tokens sends a person back to. */
+/** Page to which an issuer of tokens sends a person back. */
 export function AuthorizedPage() {
   return (
     <ScopeOnly scope="admin" title="Authorization of a source">

@@ -3,7 +3,7 @@ import type { FieldFault } from './source-draft.js';
 
 /** A bundle while its settings are filled in; each value as its input has it. */
 export interface BundleDraft {
-  /** After it was uploaded. */
+  /** Bundle after its upload. */
   readonly bundle: UploadedBundle | undefined;
   readonly values: Readonly<Record<string, string>>;
 }

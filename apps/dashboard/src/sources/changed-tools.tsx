@@ -59,7 +59,7 @@ export function ChangedTools({ source }: { readonly source: Source }) {
 
 type Answer = { readonly accept: readonly SourceTool[] } | { readonly leaveOut: SourceTool };
 
-/** To reject a change is to leave the tool out: until then it stays as unavailable as it is. */
+/** Answers about changed tools. A rejected change is not sent: the tool stays unavailable. */
 function useAnswer({ name, definition }: Source) {
   const { client } = useToolyard();
   const queries = useQueryClient();

@@ -7,7 +7,7 @@ import { ScopedButton } from '../components/scoped-button.js';
 import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** Whether a person lets the source have tokens, and how to change that; nothing for a source that no person authorizes. */
+/** Authorization of the source by a person, with its actions; nothing for a source that needs none. */
 export function SourceAuthorization({ source: { name, authorization } }: { readonly source: SourceSummary }) {
   if (authorization === undefined) return null;
   const { state, reason, by, at } = authorization;

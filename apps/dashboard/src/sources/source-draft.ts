@@ -14,10 +14,10 @@ export type FormKind = z.output<typeof FormKind>;
 /** A source while it is filled in; each field as its input has it. */
 export interface SourceDraft {
   readonly name: string;
-  /** Of the MCP server, or of the model's API. */
+  /** Address of the MCP server, or of the model's API. */
   readonly url: string;
   readonly document: string;
-  /** Of the API, if it is not the one that the document names. */
+  /** Base URL of the API, if the document contains another one. */
   readonly baseUrl: string;
   readonly headers: string;
   /** How the MCP server is authorized: `none`, `oauth` for client credentials, or `person` for an authorization by one. */
@@ -29,7 +29,7 @@ export interface SourceDraft {
   readonly scopes: string;
   readonly include: string;
   readonly exclude: string;
-  /** Of the sub-agent. */
+  /** Description of the sub-agent. */
   readonly description: string;
   readonly provider: string;
   readonly model: string;

@@ -2,7 +2,7 @@ import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { SourceDraft } from './source-draft.js';
 
-/** What an input of the form gets: its text, the fault of its field, and how to change it. */
+/** Properties of an input in the form: its text, its error, and the change handler. */
 export type DraftField = (
   name: keyof SourceDraft,
   fault?: string,

@@ -24,7 +24,7 @@ import { aboutState, KIND_NAMES, ORIGINS, placeOf, SourceState } from './source-
 const route = getRouteApi('/sources/$source');
 const ASK_MS = 3000;
 
-/** One source: its health, what changed in its tools, and the tools. */
+/** Page of a source: its health, the changes of its tools, and the tools. */
 export function SourcePage() {
   const { source: name } = route.useParams();
   return (

@@ -37,7 +37,7 @@ export function SourceState({ status, authorization }: Pick<SourceSummary, 'stat
   );
 }
 
-/** What the state means for the tools, in one sentence; nothing for a healthy source. */
+/** Consequence of the state for the tools, in one sentence; nothing for a healthy source. */
 export function aboutState({ status, pending, tools, updatedAt }: SourceSummary): string | undefined {
   const count = tools === 1 ? 'tool' : 'tools';
   switch (status) {
@@ -63,7 +63,7 @@ const Place = z.looseObject({
   model: z.looseObject({ url: z.string() }).optional(),
 });
 
-/** Where the tools are: an address (of a sub-agent that of its model), a command, a folder or a package. */
+/** Location of the tools: an address (for a sub-agent that of its model), a command, a folder or a package. */
 export function placeOf(definition: SourceDefinition): string | undefined {
   const { document, url, command, path, package: name, model } = Place.parse(definition);
   return document ?? url ?? command?.join(' ') ?? path ?? name ?? model?.url;

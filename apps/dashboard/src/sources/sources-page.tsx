@@ -16,7 +16,7 @@ import { KIND_NAMES, ORIGINS, SourceState } from './source-parts.js';
 const route = getRouteApi('/sources');
 const ASK_MS = 3000;
 
-/** Where tools that are not built in come from, with their health. */
+/** Sources of tools that are not built in, with their health. */
 export function SourcesPage() {
   return (
     <ScopeOnly scope="admin" title="Sources">

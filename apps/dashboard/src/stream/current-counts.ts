@@ -30,7 +30,7 @@ export class CurrentCounts {
   /** `poolOf`: from the catalog of tools, for calls whose submission was not seen. */
   constructor(private poolOf: (tool: string) => Pool | undefined = () => undefined) {}
 
-  /** Whether the gateway has said any numbers. Before, all counts are 0. */
+  /** True after the gateway has sent numbers. Before, all counts are 0. */
   get isKnown(): boolean {
     return this.anchored;
   }

@@ -7,7 +7,7 @@ export type FeedState = 'connecting' | 'live' | 'reconnecting' | 'closed';
 /** A connection that was lost and is not back yet. */
 export interface Outage {
   readonly since: number;
-  /** When the next attempt begins, in milliseconds since 1970. */
+  /** Time of the next attempt, in milliseconds since 1970. */
   readonly retryAt: number;
 }
 
@@ -116,7 +116,7 @@ export class Feed extends FrameStore {
         if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
       }
     } catch (error) {
-      // What the gateway refused for is known by asking for the login, or shown by the requests of the page.
+      // Refusals by the gateway are found by a request for the login, or shown by the requests of the page.
       isUnanswered = error instanceof ToolyardError && error.neverAnswered;
     }
     return { wasLive, isUnanswered };

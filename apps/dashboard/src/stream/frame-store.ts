@@ -30,7 +30,7 @@ export function useFrames(store: FrameStore): number {
   return useSyncExternalStore(store.subscribe, store.read);
 }
 
-/** As `useFrames`, but at most once in `ms`: for pages that are drawn from thousands of rows. */
+/** Like `useFrames`, but at most once in `ms`: for pages that are drawn from thousands of rows. */
 export function useSlowFrames(store: FrameStore, ms: number): number {
   const subscribe = useCallback(
     (notify: () => void) => {

@@ -13,7 +13,7 @@ export interface Point {
   readonly failed: number;
   /** Completed calls with an error result. */
   readonly errors: number;
-  /** By a rule or a person; not failed. */
+  /** Calls denied by a rule or a person; not failed. */
   readonly denied: number;
   /** Calls until now; the rates of the current step are for the time it has lasted. */
   readonly ends: { readonly ended: number; readonly failed: number; readonly denied: number };
@@ -44,7 +44,7 @@ interface Step {
 interface Samples {
   count: number;
   readonly values: number[];
-  /** Of `values`, until the next one comes. */
+  /** Percentiles of `values`, until the next value arrives. */
   percentiles: Percentiles | undefined;
 }
 

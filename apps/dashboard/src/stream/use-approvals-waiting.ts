@@ -7,7 +7,7 @@ export function useApprovalsWaiting(): number {
   const subscribe = useCallback(
     (notify: () => void) => {
       const stopBoard = board.subscribe(notify);
-      // In a microtask: the board may hear of the events after this.
+      // Runs in a microtask: the board may receive the events after this listener.
       const stopFeed = feed.listen(() => queueMicrotask(notify));
       return () => {
         stopBoard();

@@ -5,7 +5,7 @@ import { hunkRows } from '#subject';
 import { DiffTable } from '../components/diff-view.js';
 import { VisibleText } from '../components/visible-text.js';
 
-/** What a call has changed in a file, with the line numbers of the file. */
+/** Changes of a call in a file, with the line numbers of the file. */
 export function ChangeView({ change: { path, added, removed, hunks, truncated } }: { readonly change: FileChange }) {
   const rows = useMemo(() => hunkRows(hunks), [hunks]);
   return (

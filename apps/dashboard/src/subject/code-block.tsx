@@ -9,11 +9,11 @@ import classes from './subject.module.css';
 
 interface CodeBlockProps {
   readonly code: string;
-  /** As highlight.js names it. */
+  /** Language, by its name in highlight.js. */
   readonly language: string;
   readonly label: string;
   readonly writtenOut: boolean;
-  /** What rules say about parts of the code, in order and without overlaps. */
+  /** Findings of rules about parts of the code, in order and without overlaps. */
   readonly parts?: readonly RiskyPart[];
 }
 

@@ -37,7 +37,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   kt: 'kotlin',
 };
 
-/** By the ending of a file's name. */
+/** Language by the ending of a file's name. */
 export function languageOf(path: string): string {
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   return LANGUAGES[ending] ?? ending;

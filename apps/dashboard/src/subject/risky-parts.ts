@@ -83,7 +83,7 @@ function placesOf(command: string, unquoted: string, reason: string, isRefused: 
 
 const BOUNDARY = /[\s;&|()<>'"`=$]/;
 
-/** Where the text stands as a word of its own. */
+/** Positions of the text as a separate word. */
 function wordsLike(command: string, text: string): number[] {
   const places: number[] = [];
   for (let at = command.indexOf(text); at >= 0 && text !== '' && places.length < MOST_PARTS; at = command.indexOf(text, at + text.length)) {

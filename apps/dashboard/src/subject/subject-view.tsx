@@ -13,11 +13,11 @@ import classes from './subject.module.css';
 
 interface SubjectViewProps {
   readonly call: Pick<Call, 'tool' | 'arguments' | 'argumentsRedacted'> & Partial<Pick<Call, 'decision' | 'result'>>;
-  /** Its place among others on a page, which tells their parts apart for those who listen. */
+  /** Number among others on a page, which distinguishes their parts for screen readers. */
   readonly place?: number;
 }
 
-/** What a call does: its command, paths, changes and other arguments as a person reads them, or as JSON. */
+/** Subject of a call: its command, paths, changes and other arguments in readable form, or as JSON. */
 export function SubjectView({ call, place }: SubjectViewProps) {
   const subjects = useSubjects(call.tool);
   const schema = useTool(call.tool)?.input;
@@ -64,7 +64,7 @@ interface PartProps {
   readonly place: number | undefined;
   readonly writtenOut: boolean;
   readonly decision: Call['decision'] | undefined;
-  /** What the call has changed: where its edits are in files. */
+  /** Changes by the call: the positions of its edits in files. */
   readonly hunks: FileChange['hunks'];
 }
 

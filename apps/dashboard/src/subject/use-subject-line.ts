@@ -4,7 +4,7 @@ import { useSubjects } from '../components/use-subjects.js';
 
 const SUBJECT_CHARS = 2000;
 
-/** What a call does, in one line: `$ npm test`, `src/login.ts`. Hidden characters are written out, doubtful names marked. */
+/** Subject of a call, in one line: `$ npm test`, `src/login.ts`. Hidden characters are written out, doubtful names marked. */
 export function useSubjectLine({ tool, arguments: args }: Pick<Call, 'tool' | 'arguments'>): string {
   const subjects = useSubjects(tool);
   return markedText(subjectText(JSON.stringify(args).slice(0, SUBJECT_CHARS), subjects));

@@ -37,7 +37,7 @@ const route = getRouteApi('/tools/$tool');
 const ArgumentForm = lazy(() => import('../components/argument-form.js'));
 const Arguments = z.record(z.string(), JsonValue);
 
-/** One tool: its arguments, its facts, and a form to call it. */
+/** Page of a tool: its arguments, its facts, and a form to call it. */
 export function ToolPage() {
   const { tool: name } = route.useParams();
   const { client } = useToolyard();

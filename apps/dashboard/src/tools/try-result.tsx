@@ -22,7 +22,7 @@ export function TryResult({ callId }: { readonly callId: string }) {
   useEffect(() => feed.listen((events) => void (events.some(({ subject }) => subject === callId) && refetch())), [feed, callId, refetch]);
   const section = useRef<HTMLElement>(null);
   const status = call?.status;
-  // It is below the form, often below the edge of the window.
+  // Scrolls to the result, since it is below the form, often outside the window.
   useEffect(() => {
     section.current?.scrollIntoView({ block: 'nearest' });
   }, [status]);

@@ -24,7 +24,7 @@ const SHOWN_BEHIND_MS = 5000;
 const route = getRouteApi('/usage');
 const ASK_MS = 30_000;
 
-/** What the agents and tools of the tenant, or all tenants, used: calls, failures, times, CPU. */
+/** Usage by the agents and tools of the tenant, or of all tenants: calls, failures, times, CPU. */
 export function UsagePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -3,7 +3,7 @@ import type { UsageRow } from '#contracts';
 
 export type Sums = Omit<UsageRow, 'at' | 'agentId' | 'tool' | 'tenantId'>;
 
-/** What a chart and the order of the table are about. */
+/** Measure of a chart and of the order of the table. */
 export const Measure = z.enum(['calls', 'failed', 'waitMs', 'runMs', 'cpuMs', 'outputBytes']);
 export type Measure = z.output<typeof Measure>;
 
@@ -31,7 +31,7 @@ export function byName(rows: readonly UsageRow[], measure: Measure): NamedSums[]
 interface UsageSeries {
   /** Begin of each step, ms since the epoch: all of the period, also those without calls. */
   readonly times: readonly number[];
-  /** Those with the most first; the last may be all others together. */
+  /** Lines with the highest sums first; the last may be all others together. */
   readonly lines: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 

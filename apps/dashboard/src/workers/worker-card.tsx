@@ -14,7 +14,7 @@ interface WorkerCardProps {
   readonly onDrain: () => void;
 }
 
-/** One worker: where it runs, its slots, its calls, and what a foreign one says of itself. */
+/** Card of a worker: its host, its slots, its calls, and the description by a foreign one. */
 export function WorkerCard({ worker, onDrain }: WorkerCardProps) {
   return (
     <Card withBorder padding="sm" component="article" aria-label={`Worker ${worker.id}`} data-row data-worker={worker.id}>

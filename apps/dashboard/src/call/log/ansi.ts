@@ -35,7 +35,7 @@ const STRAY_ESCAPE = /\u001b(?!\[[0-9;]+m)/g;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** What has none of the above, so that it is shown as it is. */
+/** Characters that need parsing; a text without them is shown unchanged. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const NOT_PLAIN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 

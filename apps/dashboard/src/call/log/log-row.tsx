@@ -6,7 +6,7 @@ import classes from './log.module.css';
 import type { Line } from './terminal-text.js';
 
 interface LogRowProps {
-  /** From 1, of the whole output; undefined where that is not known. */
+  /** Line number in the whole output, from 1; undefined if unknown. */
   readonly number: number | undefined;
   readonly line: Line;
   readonly find: string;

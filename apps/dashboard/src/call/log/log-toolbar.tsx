@@ -26,7 +26,7 @@ interface LogToolbarProps {
   readonly found: number;
   /** Index of the one that is shown. */
   readonly current: number;
-  /** Whether other lines are being loaded, or are not here. */
+  /** State of other lines that are being loaded, or are missing. */
   readonly rest: 'loading' | 'missing' | undefined;
   readonly onStep: (by: number) => void;
   readonly wraps: boolean;

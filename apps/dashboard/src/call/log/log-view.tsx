@@ -33,11 +33,11 @@ interface LogViewProps {
   readonly linked?: { readonly line: number | undefined; readonly onLink: (line: number) => void };
   /** Called with whether a text is looked for. */
   readonly onFind?: (isFinding: boolean) => void;
-  /** Whether other lines of the output are being loaded, or are not here. */
+  /** State of other lines of the output that are being loaded, or are missing. */
   readonly rest?: 'loading' | 'missing' | undefined;
-  /** What else a person can do with the log. */
+  /** Further actions for the log. */
   readonly actions?: ReactNode;
-  /** What there is to say about lines that are missing. */
+  /** Note about missing lines. */
   readonly note?: ReactNode;
 }
 

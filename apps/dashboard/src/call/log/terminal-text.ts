@@ -9,11 +9,11 @@ export type Line = readonly Span[];
 export interface Lines {
   readonly length: number;
   line(index: number): Line;
-  /** Without colours. */
+  /** Text of a line, without colours. */
   text(index: number): string;
-  /** Whether a program wrote something of it to its standard error. */
+  /** True if any part of the line is from standard error. */
   isStderr(index: number): boolean;
-  /** When the line ended, in milliseconds since 1970; undefined where that is not known. */
+  /** End time of the line, in milliseconds since 1970; undefined if unknown. */
   time(index: number): number | undefined;
 }
 

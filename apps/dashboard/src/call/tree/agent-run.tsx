@@ -84,7 +84,7 @@ function Turn({ turn }: { readonly turn: AgentTurn }) {
 
 type Limits = Partial<AgentBudget> & { readonly turns?: number };
 
-/** What the run may use up: what the sub-agent above left, and what its definition says if the key may read it. */
+/** Limits of the run: the budget from the sub-agent above, and the limits of its definition if the key may read it. */
 function useLimits(call: Call, events: readonly CallEvent[]): Limits {
   const { client } = useToolyard();
   const mayRead = useScopes().lacks('admin') === undefined;

@@ -40,7 +40,7 @@ export function turnsOf(events: readonly CallEvent[], children: readonly CallSum
   });
 }
 
-/** What the run used up. Its result counts its own sub-agents too; before there is one, only its own turns and calls are known. */
+/** Usage of the run. Its result includes its own sub-agents; without a result, only its own turns and calls are known. */
 export function spentOf(
   turns: readonly AgentTurn[],
   children: readonly CallSummary[],

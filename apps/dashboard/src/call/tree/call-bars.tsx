@@ -87,7 +87,7 @@ function endOf(row: CallRow, until: number): number {
   return Math.max(row.submittedAt, row.endedAt ?? until);
 }
 
-/** When the call waited and ran, as a share of the time of all. */
+/** Waiting and run time of the call, as shares of the time of all. */
 function Bar({ row, scale, until }: { readonly row: CallRow; readonly scale: TimeScale; readonly until: number }) {
   const started = row.startedAt ?? endOf(row, until);
   const [from, begin, to] = [row.submittedAt, started, endOf(row, until)].map(scale.place);

@@ -5,7 +5,7 @@ import { LinkAnchor } from '../../components/links.js';
 import { useToolyard } from '../../stream/toolyard.js';
 import classes from './call-trail.module.css';
 
-/** Where a call stands: its session, batch, root and parent. Nothing for a call without any. */
+/** Position of a call: its session, batch, root and parent. Nothing for a call without any. */
 export function CallTrail({ call }: { readonly call: Call }) {
   const { sessionId, batchId, parentCallId, rootCallId } = call;
   if (sessionId === undefined && batchId === undefined && parentCallId === undefined) return null;

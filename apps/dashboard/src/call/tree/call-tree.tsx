@@ -37,7 +37,7 @@ export function CallTree({ call }: { readonly call: Call }) {
   );
 }
 
-/** What the agent asked for together with this call. */
+/** Calls that the agent requested together with this one. */
 function Batch({ call, batchId }: { readonly call: Call; readonly batchId: string }) {
   const { client } = useToolyard();
   const { data } = useQuery({

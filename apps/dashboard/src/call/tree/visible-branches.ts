@@ -1,6 +1,6 @@
 import type { Branch } from '../../calls/session-tree.js';
 
-/** In a tree of more calls, what is below the first two levels starts folded. */
+/** Number of calls in a tree from which levels below the second start folded. */
 const MANY = 60;
 
 export interface ShownBranch extends Branch {
