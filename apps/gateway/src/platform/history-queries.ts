@@ -41,8 +41,8 @@ export function openHistory(url: string, log: Logger, failed: (reason: string) =
 }
 
 /**
- * While the database is unreachable every query is answered 503 `history_unavailable`; `failed` gets the reason. Concurrent
- * queries of one tenant are queued.
+ * Queries of the history. While the database is unreachable each one is answered 503 `history_unavailable`; `failed` gets the
+ * reason. Concurrent queries of one tenant are queued.
  */
 export function historyQueries(
   { db, upgrade }: { readonly db: HistoryDatabase; readonly upgrade: HistoryUpgrade },

@@ -257,7 +257,7 @@ export class SourceAuthorizations implements BeforeApplicationShutdown {
   }
 }
 
-/** Who may finish what was begun. */
+/** Identity of the caller that may finish an authorization. */
 function callerOf({ tenantId, keyId }: Principal): string {
   return JSON.stringify([tenantId, keyId]);
 }

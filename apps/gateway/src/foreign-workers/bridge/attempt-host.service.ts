@@ -36,9 +36,9 @@ interface HostedAttempt extends Pick<AttemptOptions, 'claimToken' | 'takenOver'>
   readonly job: CallJob;
   readonly queue: string;
   readonly pool: Pool;
-  /** Its id, as leases and events name it. */
+  /** Id of the worker in leases and events. */
   readonly worker: string;
-  /** Gets the fence, and whether the last event of the attempt is in the log. Not called when it was not claimed. */
+  /** Receives the fence, and true if the last event of the attempt is in the log. Not called for an attempt that was not claimed. */
   readonly ended: (fence: number, written: boolean) => void;
 }
 
@@ -72,7 +72,7 @@ export class AttemptHost {
     this.followUp = new AttemptFollowUp(queue, store, logger);
   }
 
-  /** Renewal of leases, and the subscription to cancels. Idempotent. */
+  /** Starts the renewal of leases and the subscription to cancels. Idempotent. */
   async open(): Promise<void> {
     if (this.opened !== undefined) return;
     const { leaseMs, stopGraceMs, redisUrl } = this.config;
@@ -101,7 +101,7 @@ export class AttemptHost {
     ended(claimed.fence, committed.kind !== 'nothing' && isApplied(committed.answer));
   }
 
-  /** Keeps an attempt that another gateway hosted from being taken for lost. Undefined: it is over, or has a newer fence. */
+  /** Continues an attempt that another gateway hosted, so that it does not count as lost. Undefined for one that is over or has a newer fence. */
   async renew(callId: string, fence: number): Promise<{ readonly cancelRequested: boolean } | undefined> {
     const answer = await this.log.renew({ callId, fence, leaseMs: this.config.leaseMs });
     return answer.code === 'OK' ? answer : undefined;

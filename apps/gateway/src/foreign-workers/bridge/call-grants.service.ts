@@ -10,7 +10,7 @@ import type { ConnectedWorker } from './connected-worker.js';
 
 export type CallGrants = Pick<WorkerCall, 'secrets' | 'workspace'>;
 
-/** What the operator gives to the calls of a foreign worker: looked up for each call, so that a change counts at once. */
+/** Secrets and workspace that the operator grants to calls of a foreign worker. Read for each call, so that a change counts at once. */
 @Injectable()
 export class CallGrantsService {
   constructor(

@@ -1,14 +1,14 @@
 import { ulid } from 'ulidx';
 import { sha256Hex } from '#redis';
 
-/** Whose attempts they are: workers of one source with one key may go on with each other's calls. */
+/** Owner of attempts: workers of one source with one key may continue each other's calls. */
 export interface Claimant {
   readonly tenantId: string;
   readonly source: string;
   readonly keyId: string;
 }
 
-/** What the claims of a worker's attempts begin with, so that any gateway can tell whose they are. */
+/** Beginning of the claim tokens of a worker's attempts, by which any gateway knows their owner. */
 export function claimPrefix({ tenantId, source, keyId }: Claimant): string {
   return `w.${sha256Hex(`${tenantId}/${source}/${keyId}`).slice(0, 32)}.`;
 }

@@ -4,7 +4,7 @@ import { mappedName } from '#sources';
 import type { Claimant } from './claim-token.js';
 import { WorkerSession } from '../session/worker-session.js';
 
-/** How frames reach a worker: a WebSocket, or the answers of its polls. */
+/** Way of frames to a worker: a WebSocket, or the answers of its polls. */
 export interface WorkerTransport {
   send(frame: WorkerServerFrame): void;
   close(code: number, reason: string): void;
@@ -15,7 +15,7 @@ export class ConnectedWorker {
   readonly id = `f-${ulid()}`;
   readonly session = new WorkerSession();
   readonly startedAt = new Date();
-  /** By `performance.now()`. */
+  /** Time of the last frame, by `performance.now()`. */
   seenAt = performance.now();
   isGone = false;
   private readonly tools = new Map<string, WorkerTool>();
@@ -38,7 +38,7 @@ export class ConnectedWorker {
     return this.hello.worker;
   }
 
-  /** As whom it claims calls. */
+  /** Identity of its claims. */
   get claimant(): Claimant {
     const { tenantId, source, principal } = this;
     return { tenantId, source, keyId: principal.keyId };
@@ -59,12 +59,12 @@ export class ConnectedWorker {
     return this.tools.has(name) || (name.startsWith(prefix) && this.tools.has(name.slice(prefix.length)));
   }
 
-  /** Credit that no attempt is about to use. */
+  /** Credit without that reserved for attempts about to be claimed. */
   freeOf(pool: Pool): number {
     return this.isGone ? 0 : this.session.creditOf(pool) - (this.reserved.get(pool) ?? 0);
   }
 
-  /** Keeps one credit for an attempt that is about to be claimed. Returns how to give it back; idempotent. */
+  /** Reserves one credit for an attempt about to be claimed. Returns the idempotent release. */
   reserve(pool: Pool): () => void {
     this.reserved.set(pool, (this.reserved.get(pool) ?? 0) + 1);
     let held = true;

@@ -35,7 +35,7 @@ import { WorkerGroup } from './worker-group.js';
 import { WorkerOutputs } from './worker-outputs.service.js';
 
 const RENEW_MS = 500;
-/** A worker that connects again within it keeps its tools in the catalog. */
+/** Time to connect again before the tools of a worker leave the catalog. */
 const RECONNECT_MS = 1_000;
 const GOING_AWAY = 1001;
 const SILENT = 4008;
@@ -125,7 +125,7 @@ export class ForeignWorkers implements OnModuleInit {
     this.apply(worker, worker.session.receive(frame));
   }
 
-  /** The connection is closed. The worker may connect again and go on with its calls until their leases end. */
+  /** Removes a closed connection. The worker may connect again and continue its calls until their leases end. */
   async disconnect(worker: ConnectedWorker): Promise<void> {
     if (worker.isGone) return;
     worker.isGone = true;
@@ -136,7 +136,7 @@ export class ForeignWorkers implements OnModuleInit {
     setTimeout(() => void this.withdraw(group), RECONNECT_MS).unref();
   }
 
-  /** The worker sent more than it may: its calls go back to the queue, or end as unknown. Its key waits longer each time. */
+  /** Stops a worker that exceeded its rate: its calls are requeued, or end as unknown. Its key is paused longer each time. */
   flooded(principal: Principal, worker: ConnectedWorker | undefined, why: string): ProblemError {
     const pauseMs = this.floods.begin(principal);
     const { tenantId: tenant, keyId: key } = principal;
@@ -159,7 +159,7 @@ export class ForeignWorkers implements OnModuleInit {
     }, RECONNECT_MS / 2).unref();
   }
 
-  /** No more calls; those that run may end. The others go on at the gateway to which their workers connect next. */
+  /** Accepts no more calls, and waits for those that run. The rest continues at the next gateway of their workers. */
   async close(): Promise<void> {
     for (const worker of this.workers()) this.apply(worker, worker.session.drain());
     for (const group of this.groups.values()) void group.close();
@@ -178,7 +178,7 @@ export class ForeignWorkers implements OnModuleInit {
     return Math.max(100, Math.floor(this.config.leaseMs / 3));
   }
 
-  /** For metrics, by group: several may have the same label. */
+  /** Samples for metrics by group, of which several may have the same label. */
   samples(): ForeignWorkersSample[] {
     return [...this.groups.values()].map(({ label, workers }) => ({
       source: label,
@@ -252,7 +252,7 @@ export class ForeignWorkers implements OnModuleInit {
     await group.leave().catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
     if (group.workers.size > 0) return;
     await group.close();
-    // Workers choose the names of their sources: a group that stayed would be one more for each name.
+    // Removes the group: workers choose the names of their sources, so groups would accumulate.
     const key = sourceKey(group.id);
     if (group.workers.size === 0 && this.groups.get(key) === group) this.groups.delete(key);
   }
@@ -267,7 +267,7 @@ export class ForeignWorkers implements OnModuleInit {
     ];
   }
 
-  /** Workers get arguments as they were submitted, so their keys are looked at after each change, and twice a second since keys expire. */
+  /** Ends workers with a revoked key after each change, and twice a second since keys expire: workers receive unredacted arguments. */
   private endWithoutKey(): void {
     for (const worker of this.workers()) {
       const problem = keyRefusal(this.apiKeys, worker.principal, worker.source, worker.offered());

@@ -2,7 +2,7 @@ import { ProblemError, type Principal, type WorkerTool } from '#contracts';
 import type { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
 
-/** Why the key of a worker, as it is now, does not allow it to announce and run these tools. Undefined: it does. */
+/** Problem of a worker whose current key does not allow it to announce and run these tools; undefined if the key does. */
 export function keyRefusal(
   apiKeys: Pick<ApiKeyStore, 'rejection' | 'current'>,
   principal: Principal,

@@ -5,7 +5,7 @@ import { claimPrefix } from './claim-token.js';
 import type { ConnectedWorker } from './connected-worker.js';
 import type { Placement, RemoteCalls } from './remote-calls.js';
 
-/** Takeovers of one attempt end where its writes could no more be numbered. */
+/** Most takeovers of one attempt: beyond, its writes could not be numbered. */
 const LAST_WRITE = 4_000_000_000;
 
 /**
@@ -40,7 +40,7 @@ export class LostCalls {
     }
   }
 
-  /** Resolves when the attempt is over, with what is to be answered when it did not go on here. */
+  /** Resolves with the end of the attempt, or with the answer for one that does not continue here. */
   private async goOn(worker: ConnectedWorker, callId: string, fence: number): Promise<'done' | 'stale' | undefined> {
     const head = await this.store.snapshot(callId);
     if (head?.meta.tenantId !== worker.tenantId || head.fence !== fence) return 'stale';
@@ -51,7 +51,7 @@ export class LostCalls {
     return (await this.takeOver(worker, head, renewed.cancelRequested)) ? undefined : 'stale';
   }
 
-  /** False when the tool was not reached. */
+  /** False for an attempt that did not reach the tool. */
   private async takeOver(worker: ConnectedWorker, head: CallState, cancelRequested: boolean): Promise<boolean> {
     const { callId, fence, attempt, pool, queue, claimToken, writeSeq } = head;
     let isAttached = false;

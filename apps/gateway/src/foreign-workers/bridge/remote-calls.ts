@@ -15,7 +15,7 @@ interface RemoteCall {
   readonly source: string;
   readonly keyId: string;
   worker: ConnectedWorker;
-  /** When the worker last said something about it, by `performance.now()`. */
+  /** Time of the last frame of the worker about the call, by `performance.now()`. */
   renewedAt: number;
   finished: boolean;
   /** `finish` named a text that was sent beside the frames. */
@@ -23,12 +23,12 @@ interface RemoteCall {
   settle(output: ToolOutput | ToolError): void;
 }
 
-/** Where an attempt is about to send its call. */
+/** Reserved worker of an attempt that is about to send its call. */
 export interface Placement {
   readonly worker: ConnectedWorker;
   readonly pool: Pool;
   release(): void;
-  /** The worker runs the attempt already: another gateway sent it. */
+  /** True if the worker already runs the attempt, which another gateway sent. */
   readonly takenOver?: { readonly cancelRequested: boolean; attached(): void };
 }
 
@@ -48,11 +48,11 @@ export class RemoteCalls {
     private readonly grants: Pick<CallGrantsService, 'of'>,
     private readonly outputs: Pick<WorkerOutputs, 'get' | 'forget'>,
     private readonly apply: Apply,
-    /** Whether the key of the worker allows it at this moment. */
+    /** True if the current key of the worker allows the call. */
     private readonly mayRun: (worker: ConnectedWorker) => boolean,
   ) {}
 
-  /** To be called before the attempt of the call runs. */
+  /** Stores the placement of a call. Called before its attempt runs. */
   place(callId: string, placement: Placement): void {
     this.placements.set(callId, placement);
   }
@@ -83,13 +83,13 @@ export class RemoteCalls {
     return answer;
   };
 
-  /** The attempt is over, or was not claimed. */
+  /** Releases the placement of an attempt that is over or was not claimed. */
   unplace(callId: string, placement: Placement): void {
     placement.release();
     if (this.placements.get(callId) === placement) this.placements.delete(callId);
   }
 
-  /** Answers the worker about an attempt that is over. `written`: what it came to is in the log. */
+  /** Answers the worker about an attempt that is over. `written`: its outcome is in the log. */
   ended(callId: string, fence: number, written: boolean): void {
     const call = this.calls.get(keyOf(callId, fence));
     if (call === undefined) return;
@@ -99,7 +99,7 @@ export class RemoteCalls {
     if (call.hasOutput) void this.outputs.forget(callId, fence);
   }
 
-  /** What the worker said about one of its calls. */
+  /** Handles a frame of the worker about one of its calls. */
   take(frame: CallFrame): void {
     const call = this.calls.get(keyOf(frame.callId, frame.fence));
     if (call === undefined) return;
@@ -123,7 +123,7 @@ export class RemoteCalls {
     }
   }
 
-  /** The text that was sent beside the frames comes below the content of `finish`. Never rejects. */
+  /** Appends the output that was sent beside the frames to the content of `finish`. Never rejects. */
   private async finishWith(call: RemoteCall, frame: WorkerFrameOf<'finish'>, output: WorkerOutput): Promise<void> {
     call.hasOutput = true;
     try {
@@ -153,18 +153,18 @@ export class RemoteCalls {
     return true;
   }
 
-  /** Calls about which nothing was heard for `leaseMs` go the way of lost leases. */
+  /** Ends calls without a frame for `leaseMs` as lost leases. */
   expire(leaseMs: number): void {
     for (const { context, renewedAt, finished } of this.calls.values())
       if (!finished && performance.now() - renewedAt > leaseMs) this.abort(context.callId, 'lease_lost');
   }
 
-  /** The worker left and will not come back: its calls go back to the queue, or end as unknown. */
+  /** Requeues the calls of a worker that left for good, or ends them as unknown. */
   requeue(worker: ConnectedWorker): void {
     for (const call of this.calls.values()) if (call.worker === worker && !call.finished) this.abort(call.context.callId, 'drained');
   }
 
-  /** Another gateway may go on with the calls: this one says nothing more about them, to workers or the log. */
+  /** Leaves the calls to another gateway, and sends nothing more about them to workers or the log. */
   handOver(): void {
     const calls = [...this.calls.values()];
     this.calls.clear();

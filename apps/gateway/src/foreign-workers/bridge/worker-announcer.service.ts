@@ -32,7 +32,7 @@ export class WorkerAnnouncer {
   ) {}
 
   /**
-   * What the operator says about the source.
+   * Rules of the operator for the source.
    * @throws ProblemError `conflict` when the name belongs to a source of another kind
    */
   async rulesOf(id: SourceId): Promise<OfferRules & { readonly pin: boolean; readonly label: string }> {
@@ -50,7 +50,7 @@ export class WorkerAnnouncer {
     return { name: id.name, kind: 'worker', trust, pin, pool, timeoutMs, include, exclude, label };
   }
 
-  /** Replaces the entry of the source. Rejects while Redis is out of reach. */
+  /** Replaces the entry of the source. Rejects while Redis is unreachable. */
   async announce(id: SourceId, offered: readonly WorkerTool[]): Promise<Announcement> {
     const rules = await this.rulesOf(id);
     const { tools, problems } = acceptOffer(
@@ -64,19 +64,19 @@ export class WorkerAnnouncer {
     return { tools, problems };
   }
 
-  /** False: the entry has vanished, it is to be announced again. */
+  /** Extends the life of the entry. False if it has vanished and must be announced again. */
   async renew(id: SourceId): Promise<boolean> {
     await this.catalog.store.join(id, this.config.name, TTL_MS);
     return this.catalog.store.renew(id, TTL_MS);
   }
 
-  /** No worker of the source is connected here any more. The entry stays while one is at another gateway. */
+  /** Removes this gateway from the source. The entry stays while a worker is connected to another gateway. */
   async leave(id: SourceId): Promise<void> {
     await this.catalog.store.leave(id, this.config.name);
     await this.catalog.refresh();
   }
 
-  /** Never rejects. */
+  /** Stores the status of the worker. Never rejects. */
   async report(worker: ConnectedWorker, pools: ReadonlySet<Pool>): Promise<void> {
     const { id, session, hello, startedAt, tenantId, source } = worker;
     const status: WorkerStatus = {
@@ -110,7 +110,7 @@ export class WorkerAnnouncer {
     }
   }
 
-  /** Never rejects. */
+  /** Deletes the status of the worker. Never rejects. */
   async forget({ id }: ConnectedWorker): Promise<void> {
     await Promise.allSettled([this.redis.del(keys.worker(id), keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
   }

@@ -6,14 +6,14 @@ import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 
 type KeyOf = Pick<Principal, 'tenantId' | 'keyId'>;
 
-/** Pauses of keys whose workers sent too much: by key, since a worker chooses its name. Redis has them for the other gateways. */
+/** Pauses of keys whose workers sent too much, shared with other gateways through Redis. By key, since a worker chooses its name. */
 @Injectable()
 export class WorkerFloods {
   private readonly pauses = new FloodPauses();
 
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
-  /** Returns the length of the pause in ms. While Redis is out of reach it holds at this gateway only. */
+  /** Returns the length of the pause in ms. While Redis is unreachable the pause holds at this gateway only. */
   begin({ tenantId, keyId }: KeyOf): number {
     const pauseMs = this.pauses.begin({ tenantId, name: keyId });
     void this.redis.set(keys.workerPause(tenantId, keyId), '', 'PX', Math.ceil(pauseMs)).catch(() => undefined);

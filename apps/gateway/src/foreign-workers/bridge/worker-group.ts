@@ -8,12 +8,12 @@ import type { WorkerAnnouncer, Announcement } from './worker-announcer.service.j
 /** The workers of one source that are connected to this gateway, and the queues they serve. */
 export class WorkerGroup {
   readonly workers = new Set<ConnectedWorker>();
-  /** How metrics name it. */
+  /** Name in metrics. */
   label = 'other';
   private readonly queues = new Map<Pool, WorkerQueue>();
   private pools: ReadonlySet<Pool> = new Set();
   private announcing: Promise<unknown> = Promise.resolve();
-  /** One that has not begun. */
+  /** Announcement that waits for the one under way. */
   private next: Promise<Announcement> | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class WorkerGroup {
     private readonly depsOf: (queue: string) => WorkerQueueDeps,
   ) {}
 
-  /** Adds the tools of all its workers to the catalog. One at a time; those that wait are one, which has the newest tools. */
+  /** Adds the tools of all its workers to the catalog, one announcement at a time. Concurrent callers share the next one, with the newest tools. */
   announce(): Promise<Announcement> {
     if (this.next !== undefined) return this.next;
     const next = this.announcing

@@ -6,10 +6,10 @@ import { sha256Hex } from '#redis';
 import { checkReprDigest } from '../../platform/http/repr-digest.js';
 import { claimPrefix } from './claim-token.js';
 
-/** A worker sends `finish` soon after its output. */
+/** Life of an output; a worker sends `finish` soon after it. */
 const KEPT_SECONDS = 3_600;
 
-/** Which attempt an output is of, and the source under whose name its worker connected. */
+/** Attempt of an output, and the source of its worker. */
 export interface OutputPlace {
   readonly callId: string;
   readonly fence: number;
@@ -33,7 +33,7 @@ export class WorkerOutputs {
     const sha256 = sha256Hex(body);
     checkReprDigest(digest, sha256);
     const head = await this.store.snapshot(callId);
-    // Whether a call of another tenant or key exists is not said.
+    // The same answer for an unknown call and for one of another tenant or key.
     if (head?.meta.tenantId !== tenantId || !head.claimToken.startsWith(claimPrefix({ tenantId, source: worker, keyId })))
       throw new ProblemError('resource_not_found', 'No call with this id runs in this worker');
     if (head.status !== 'running' || head.fence !== fence)
@@ -42,13 +42,13 @@ export class WorkerOutputs {
     return { sha256, bytes: body.byteLength };
   }
 
-  /** The text that `finish` names; undefined when it was not sent, or another one after it. */
+  /** Text that `finish` names; undefined if it was not sent or was replaced. */
   async get(callId: string, fence: number, { sha256 }: WorkerOutput): Promise<string | undefined> {
     const body = await this.blobs.get(callId, `worker-output.${fence}`);
     return body === undefined || sha256Hex(body) !== sha256 ? undefined : body.toString('utf8');
   }
 
-  /** The attempt is over. Never rejects: what is left expires. */
+  /** Deletes the output of an attempt that is over. Never rejects: a remaining output expires. */
   async forget(callId: string, fence: number): Promise<void> {
     await this.blobs.delete(callId, `worker-output.${fence}`).catch(() => {});
   }

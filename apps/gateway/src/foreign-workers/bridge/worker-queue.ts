@@ -6,9 +6,9 @@ import type { CallConsumer, StartConsumer } from '#queue';
 import type { ConnectedWorker } from './connected-worker.js';
 import type { Placement } from './remote-calls.js';
 
-/** How long a queue without credit stays open: a worker gives credit again when it has finished a call. */
+/** Time for which a queue without credit stays open: a worker gives credit again after a call. */
 const IDLE_MS = 1_000;
-/** When a job comes again that no connected worker can run. */
+/** Delay of a job that no connected worker can run. */
 const GIVE_BACK_MS = 1_000;
 
 export interface WorkerQueueDeps {
@@ -19,7 +19,7 @@ export interface WorkerQueueDeps {
   readonly runAttempt: (job: CallJob, placement: Placement) => Promise<void>;
 }
 
-/** A consumer of the queue, and how many calls it may take and runs. */
+/** Consumer of the queue, with its slots and the number of its running calls. */
 interface Intake {
   readonly consumer: CallConsumer;
   slots: number;
@@ -32,7 +32,7 @@ interface Intake {
  */
 export class WorkerQueue {
   private intake: Intake | undefined;
-  /** Take no more calls, while their last ones run. */
+  /** Consumers that take no more calls and finish their last ones. */
   private readonly retired = new Set<Intake>();
   private idle: NodeJS.Timeout | undefined;
   private closing: Promise<void> = Promise.resolve();
@@ -45,7 +45,7 @@ export class WorkerQueue {
     private readonly deps: WorkerQueueDeps,
   ) {}
 
-  /** To be called whenever credit, calls or workers change. */
+  /** Adjusts the slots. Called after each change of credit, calls or workers. */
   update(): void {
     const slots = [...this.workers].reduce((sum, { session, isGone }) => {
       return isGone ? sum : sum + session.slotsOf(this.pool);
@@ -58,7 +58,7 @@ export class WorkerQueue {
     for (const wake of this.waiters.splice(0)) wake();
   }
 
-  /** A consumer whose slots are all taken notices more of them only when one of its calls ends: another one takes over. */
+  /** Replaces a consumer without a free slot: it would notice more slots only after the end of a call. */
   private offer(slots: number): void {
     const isFull = this.intake !== undefined && this.intake.running >= this.intake.slots;
     if (this.intake !== undefined && isFull && this.freeOf(slots) > this.intake.slots) this.retire(this.intake);
