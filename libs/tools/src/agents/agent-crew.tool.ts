@@ -22,7 +22,7 @@ export const AgentCrewArguments = z.strictObject({
   stages: z.array(CrewStage).min(1).max(20).describe('Its parts. Stages that do not depend on each other run at the same time.'),
 });
 
-/** Several sub-agents, in the order of what they depend on. Each is a call of its own, judged as if the caller made it. */
+/** Runs several sub-agents in the order of their dependencies. Each has a call of its own, evaluated as if the caller made it. */
 @Tool({
   name: 'agent_crew',
   label: 'Call several sub-agents',

@@ -25,7 +25,7 @@ async function passwordsOf(page: Page): Promise<string[]> {
   return (await Promise.all(page.frames().map((frame) => passwordsOfFrame(frame)))).flat();
 }
 
-/** A frame that goes on to another document meanwhile is asked again, `tries` times. */
+/** Reads a frame again if its document changes meanwhile, `tries` times. */
 async function passwordsOfFrame(frame: Frame, tries = 3): Promise<string[]> {
   try {
     return await frame

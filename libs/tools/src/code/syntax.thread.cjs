@@ -5,7 +5,7 @@ const { Language, Parser, Query } = require(workerData.library);
 
 /** 256 MiB. V8's own limits do not cover the memory of WebAssembly. */
 const MOST_PAGES = 4_096;
-/** Of parsing a file, and again of asking for its definitions or of matching a pattern. Deep nesting takes time that grows with its square. */
+/** Time limit for parsing a file, and again for finding its definitions or matching a pattern. Deep nesting takes quadratic time. */
 const MOST_MS = 1_000;
 const LINE_CHARACTERS = 300;
 const TYPES_WITH_METHODS = ['class', 'struct', 'interface', 'trait', 'enum', 'impl'];
@@ -35,7 +35,7 @@ async function grammarOf(language) {
 
 class TooComplex extends Error {}
 
-/** An option for the parser, which stops when it is over. */
+/** Passes the parser an option that stops it at the end of the budget. */
 function withBudget(work) {
   const until = performance.now() + MOST_MS;
   let over = false;
@@ -44,7 +44,7 @@ function withBudget(work) {
   return result;
 }
 
-/** The tree of a text in the coordinates of the text. Some texts need brackets around them to be of the grammar. */
+/** Tree of a text in the coordinates of the text. Some texts need brackets around them to fit the grammar. */
 async function withTree({ language, text }, use) {
   const { parser, wrap, query } = await grammarOf(language);
   parser.reset();
@@ -68,7 +68,7 @@ function lineAt(text, index) {
     .slice(0, LINE_CHARACTERS);
 }
 
-/** A node that takes its line break ends before it. */
+/** Last row of a node. A node that includes its line break ends before it. */
 function lastRowOf({ startPosition, endPosition }, at) {
   return at(endPosition).row - (endPosition.column === 0 && endPosition.row > startPosition.row ? 1 : 0);
 }
@@ -108,7 +108,7 @@ function symbolsOf({ text }, { root, query, at, shift }, most) {
   });
 }
 
-/** Where a name stands as code: not inside comments and texts. */
+/** Occurrences of a name as code, outside of comments and strings. */
 function occurrencesOf({ text }, { root, query, at, shift }, name, most) {
   const captures = withBudget((options) => query.captures(root, options));
   const definitions = new Set(captures.flatMap((it) => (it.name === 'name' ? [it.node.startIndex] : [])));
@@ -127,7 +127,7 @@ const asCode = (pattern) =>
 const ONE = /^__one_(\w+)$/;
 const MANY = /^__many_(\w*)$/;
 
-/** As a statement, as an expression, with its end. Undefined when the pattern is no code of the language. */
+/** Template of a pattern, parsed unchanged or with a semicolon. Undefined if the pattern is not code of the language. */
 async function patternTree(language, pattern) {
   const code = asCode(pattern);
   for (const text of [code, `${code};`]) {
@@ -152,7 +152,7 @@ function toTemplate(node) {
   return { type: node.type, text, children: significant(node).map(toTemplate) };
 }
 
-/** A comment, or a comma or semicolon at the end, makes no difference. */
+/** Children that matter: without comments, and without a comma or semicolon at the end. */
 function significant({ children }) {
   const kept = children.filter((child) => !child.type.includes('comment'));
   const ends = (child, index) => index > 0 && (child.text === ';' || (child.text === ',' && /^[)\]}]$/.test(kept[index + 1]?.text ?? '')));
@@ -166,9 +166,9 @@ function matches(template, node, names) {
   return matchesAll(template.children, significant(node), names);
 }
 
-/** Each `$$$` tries all lengths: several of them take time that grows with a power of the nodes. */
+/** Deadline of a pattern: each `$$$` tries all lengths, so several of them take polynomial time in the nodes. */
 let patternUntil = 0;
-/** What the places of nodes count in. */
+/** Source of the pattern, to which positions of its nodes refer. */
 let patternSource = '';
 
 function checkPatternBudget() {
@@ -229,7 +229,7 @@ function resultsOf(file, tree, job, template) {
   }
 }
 
-/** A template for each language of the files, or why there is none. */
+/** Template for each language of the files, or the reason why there is none. */
 async function templatesOf(files, { kind, pattern }) {
   const templates = new Map();
   for (const language of kind === 'pattern' ? new Set(files.map((file) => file.language)) : []) {
@@ -254,5 +254,5 @@ async function run({ files, job }) {
   return { results };
 }
 
-// A rejection is not handled on purpose: it ends the thread, and the pool makes a new one.
+// Unhandled rejections are intended: they end the thread, and the pool creates a new one.
 parentPort.on('message', async (task) => parentPort.postMessage(await run(task)));

@@ -23,7 +23,7 @@ export const CronAddArguments = z.strictObject({
 });
 type Arguments = z.output<typeof CronAddArguments>;
 
-/** Plans calls of the session. Each run is judged as if the agent made the call then. */
+/** Schedules calls of the session. Each run is evaluated as if the agent made the call at that time. */
 @Tool({
   name: 'cron_add',
   label: 'Add a schedule',

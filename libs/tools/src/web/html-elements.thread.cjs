@@ -29,13 +29,13 @@ const CELLS = new Set(['td', 'th']);
 const MAX_SPAN = 100;
 const MAX_ROWS = 1_000;
 
-/** Where cells of a table span several columns or rows: how many empty cells stand in their place. */
+/** Number of empty cells in place of cells that span several columns or rows. */
 class TableSpans {
-  /** By column: how many rows a cell still takes, the present one among them. */
+  /** Remaining rows of a spanning cell by column, including the present row. */
   rows = [];
   column = 0;
 
-  /** Empty cells before what is entered. */
+  /** Empty cells before an entered element. */
   enter(name) {
     // Rows are spanned within their group only.
     if (name === 'table' || GROUPS.has(name)) this.rows = [];
@@ -43,7 +43,7 @@ class TableSpans {
     return CELLS.has(name) ? this.before() : 0;
   }
 
-  /** Empty cells behind what is left. */
+  /** Empty cells behind a left element. */
   leave(name, node) {
     if (name === 'tr') return this.end();
     return CELLS.has(name) ? this.cell(node) : 0;
@@ -84,14 +84,14 @@ function raised({ tagName, childNodes }) {
     : undefined;
 }
 
-/** Where a page goes on by itself: the address in `<meta http-equiv="refresh">`. */
+/** Address of an automatic redirect in `<meta http-equiv="refresh">`. */
 function refreshOf(node) {
   if (node.nodeName !== 'meta' || attributeOf(node, 'http-equiv')?.trim().toLowerCase() !== 'refresh') return undefined;
   const content = (attributeOf(node, 'content') ?? '').slice(0, 2_000).trim();
   return /^[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+?)\1$/is.exec(content)?.[2]?.trim();
 }
 
-/** A page within the page: what it shows, where that stands in the page itself, else where it is. */
+/** Page within the page: its content if inline, else its address. */
 function frameOf(node, parse) {
   const inner = attributeOf(node, 'srcdoc');
   const label = attributeOf(node, 'title') ?? attributeOf(node, 'name') ?? '';

@@ -1,12 +1,12 @@
-// Turns HTML into Markdown or text, in a thread of html-worker-pool.ts. The pages are hostile: whatever goes wrong ends the
-// thread. parse5 reads a page as a browser does. The converter has a parser that loses text, so it gets the page written again
-// in a form that each parser reads alike: closed tags, escaped text, only the attributes that it shows.
+// Converts HTML into Markdown or text, in a thread of html-worker-pool.ts. The pages are hostile: any failure ends the thread.
+// parse5 reads a page like a browser. The parser of the converter loses text, so it gets a rewritten page that all parsers read
+// alike: closed tags, escaped text, only the attributes that it shows.
 const { parentPort, workerData } = require('node:worker_threads');
 const { NodeHtmlMarkdown } = require(workerData.converter);
 const { attributeOf, frameOf, ListNumbers, raised, refreshOf, TableSpans } = require('./html-elements.thread.cjs');
 
 const set = (names) => new Set(names.split(' '));
-/** Of HTML without scripts and styles; more than five times what a model is given by default. */
+/** Most characters of HTML without scripts and styles; more than five times the default size for a model. */
 const MAX_HTML_CHARS = 300_000;
 /** Wrong nesting multiplies elements; an honest page of 10 MiB has fewer. */
 const MAX_ELEMENTS = 400_000;
@@ -19,17 +19,17 @@ const BLOCKS = set(
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +
     'h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul',
 );
-/** In a line, with space around. */
+/** Inline elements with space around. */
 const APART = set('button input option select textarea');
-/** In these the converter writes blocks in one line. */
+/** Elements in which the converter writes blocks in one line. */
 const INLINE = set('a td th caption code pre h1 h2 h3 h4 h5 h6');
-/** How XML writes what HTML reads otherwise: elements that close themselves, and sections of text. */
+/** XML parts that HTML reads differently: self-closing elements, and sections of text. */
 const XML_PARTS = /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<([a-z][\w:-]*)((?:[^<>"'/]|"[^"]*"|'[^']*'|\/(?!>))*)\/>/gi;
 /** No character of any text, in place of the bars that are not those of a table. */
 const BAR = '\ufdd0';
 const ATTRIBUTES = { a: ['href', 'title'], img: ['src', 'alt', 'title'], code: ['class'] };
 const RENAMED = { xmp: 'pre', listing: 'pre', plaintext: 'pre' };
-/** A place on this page, or another scheme: both mean the same wherever they are read. */
+/** Link to a place on this page, or with another scheme: the meaning does not depend on the base. */
 const STAYS = /^\s*(?:#|[a-z][a-z\d+.-]*:)/i;
 
 const WEB = /^https?:/;
@@ -54,7 +54,7 @@ const styles = {
   ),
 };
 
-/** Without its removal of declarations, which also removes text that shows one. */
+/** Converter without its removal of declarations, which also removes text that shows one. */
 function converter(options, translators) {
   const made = new NodeHtmlMarkdown(options, translators);
   made.options.textReplace = [];
@@ -90,7 +90,7 @@ function walk(root, enter, leave = () => undefined) {
   }
 }
 
-/** The title of a document, the address that its links begin at, and where it goes on by itself. */
+/** Title of a document, base address of its links, and address of an automatic redirect. */
 function headOf(document, url) {
   let title;
   let base;
@@ -123,7 +123,7 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
   let last = '';
   let isCut = false;
   const around = [];
-  /** How many of the open elements are in a line, keep white space, are cells, and headings. */
+  /** Numbers of open elements that are inline, preserve white space, are cells, and are headings. */
   const open = { inline: 0, code: 0, cells: 0, headings: 0 };
   const numbers = new ListNumbers();
   const spans = new TableSpans();
@@ -141,7 +141,7 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
     else if (last !== '\n' && last !== '>') write('\n');
   };
   const writeText = (text) => write(escaped(open.cells > 0 ? text.replaceAll('|', BAR) : text));
-  /** In place of those that other cells span, in a table that is in no cell. */
+  /** Writes empty cells in place of spanned ones, in a table outside of cells. */
   const writeCells = (count) => open.cells === 0 && write('<td></td>'.repeat(count));
   const enter = (node) => {
     isCut ||= length > MAX_HTML_CHARS;
@@ -225,7 +225,7 @@ function isBareListing({ tagName, childNodes }, { cells, code }) {
   return isListing && cells === 0 && code === 1 && !childNodes.some((child) => child.tagName === 'code');
 }
 
-/** Where an image is: pages that load it later have a small one in its place. Undefined where it has no address. */
+/** Address of an image. Pages that load it later have a small one in its place. Undefined without an address. */
 function imageOf(node) {
   const src = attributeOf(node, 'src')?.trim() ?? '';
   const first = (attributeOf(node, 'srcset') ?? attributeOf(node, 'data-srcset') ?? '').trim().split(/[\s,]/)[0];
@@ -247,7 +247,7 @@ function asHtml(whole, text, name, attributes) {
   return name === undefined || VOID.has(name.toLowerCase()) ? whole : `<${name}${attributes}></${name}>`;
 }
 
-/** The words of a page by its tokens alone: for pages that have too many elements, or too deep ones. */
+/** Words of a page by its tokens alone, for pages with too many or too deep elements. */
 function bare({ Tokenizer, TokenizerMode }, html) {
   const raw = {
     title: 'RCDATA',

@@ -52,7 +52,7 @@ function fileSource(place: ResolvedFile, ctx: ToolContext): DocumentSource {
   };
 }
 
-/** Each file is judged by its own path again: one that may not be read is skipped. */
+/** Reads each file by its own path; skips files that may not be read. */
 function folderSource(folder: string, files: readonly string[], ctx: ToolContext): DocumentSource {
   let skipped = 0;
   return {
