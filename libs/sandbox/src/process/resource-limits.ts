@@ -61,7 +61,7 @@ function hardLimits(): (name: string) => number {
   try {
     text = readFileSync('/proc/self/limits', 'latin1');
   } catch {
-    // Not Linux: the limits are tried unchanged.
+    // Other systems than Linux: the limits are tried unchanged.
   }
   return (name) => {
     const value = Number(

@@ -112,7 +112,7 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
   try {
     return await runIn(group, command, options, startedAt);
   } finally {
-    // Not awaited: an ended process leaves its group a moment later.
+    // Runs on without waiting: an ended process leaves its group a moment later.
     void group?.close();
   }
 }

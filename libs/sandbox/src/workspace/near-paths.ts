@@ -104,7 +104,7 @@ async function canRead(place: ResolvedFile, names: readonly string[], kind: Kind
       kind === 'folder' ? (await openDirectoryBeneath(placeAt(place, names))).handle : await openBeneath(placeAt(place, names));
     try {
       const stats = await handle.stat();
-      // One of the other names may be denied; checking them would need a search of the whole workspace.
+      // Files with several names are excluded: one may be denied, and checking them would need a search of the whole workspace.
       return stats.isDirectory() || (stats.isFile() && (stats.nlink === 1 || place.denied === undefined));
     } finally {
       await handle.close();

@@ -129,7 +129,7 @@ export async function inheritOwner(made: FileHandle, folder: FileHandle): Promis
   if (uid !== 0) await made.chown(uid, gid);
 }
 
-/** Undefined: the name was `..`, `.` or a link, and the walk goes on. */
+/** Undefined: the name was `..`, `.` or a link, and the walk continues. */
 async function openLast(walk: Walk, name: string): Promise<FileHandle | undefined> {
   if (name === '' || name === '.' || name === '..') {
     await stepInto(walk, name, false);
