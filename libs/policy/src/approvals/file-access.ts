@@ -93,7 +93,7 @@ function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
   ];
 }
 
-/** The path is trusted, or a person is asked about it before the call runs. */
+/** True if the path is trusted, or approved before the run of the call. */
 function isTrustedOrAsked(subject: PathArgument, rule: string, facts: CallFacts, decision: Decision): boolean {
   const { effect, trustedBy } = evaluatePath(subject, facts);
   if (effect !== 'ask') return trustedBy !== undefined;

@@ -4,7 +4,7 @@ const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const ENCODED = /(?:^|[/\\]|%2f|%5c)(?:%2e|\.){2}(?:%2f|%5c|[/\\]|$)|(?:%2f|%5c)(?:%2e|\.){2}/i;
 const LONGEST_PATH = 4_096;
 
-/** A path judged by its text alone; the worker resolves links when it opens the file. */
+/** Path evaluated by its text alone; the worker resolves links when it opens the file. */
 export type LexicalPath =
   | {
       readonly ok: true;

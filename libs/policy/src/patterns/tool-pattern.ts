@@ -41,7 +41,7 @@ function matches(pattern: string, tool: NamedTool): boolean {
     return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((it) => globMatches(pattern, it)));
   const { source, name = '' } = written;
   if (source !== tool.source && !(source === 'mcp' && tool.source !== BUILTIN)) return false;
-  // Also matches without the source prefix, which a name has if other sources have the same name.
+  // Names without the source prefix count, too: other sources may have the same name.
   const own = [...names, ...names.flatMap((it) => (it.startsWith(`${tool.source}__`) ? it.slice(tool.source.length + 2) : []))];
   if (own.includes(name)) return true;
   return !BY_NAME_ONLY.has(tool.name) && (name === '' || own.some((it) => globMatches(name, it)));

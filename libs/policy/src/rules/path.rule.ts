@@ -80,7 +80,7 @@ function combined(rule: string, liftedBy: 'arguments' | 'text', verdicts: readon
   return [{ ...said, effect: 'ask', reason: asked }];
 }
 
-/** A word is denied whatever it was meant as, and asked about only when it can be nothing but a path. */
+/** Denials apply to a word in any role; approvals only to words that can be nothing but a path. */
 function decisionsOfWord({ path, access, sure, unknown }: PathWord, place: Place): PathDecision[] {
   if (unknown === true) return [{ effect: 'ask', reason: `only running it tells which file ${path} is` }];
   const { facts } = place;
