@@ -24,7 +24,7 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly effect?: ToolEffect;
   /** Default by tier: `read_only` → `read`, `side_effecting` → `write`, `privileged` → `shell`. */
   readonly pool?: Pool;
-  /** The arguments that policy judges: paths, commands, URLs, operations, agents. Default: none. */
+  /** Arguments that policy evaluates: paths, commands, URLs, operations, agents. Default: none. */
   readonly subjects?: readonly (ToolSubject & { readonly argument: keyof z.input<I> & string })[];
   /** Required parts of a worker besides its pool, such as `memory`. Default: none. */
   readonly requires?: readonly WorkerPart[];
