@@ -16,7 +16,7 @@ export interface ScanState {
   readonly from: number;
   /** Start of undecided text; no secret begins before it. */
   readonly floor: number;
-  /** A secret that was cut goes on while these characters come. */
+  /** Characters that continue a truncated secret. */
   readonly tail?: CharSet | undefined;
 }
 

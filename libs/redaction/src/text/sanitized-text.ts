@@ -40,7 +40,7 @@ export class SanitizedTextStream {
     return this.advance(piece, 'open');
   }
 
-  /** `cut`: the text goes on, and the rest is discarded. */
+  /** `cut`: the text is truncated here, and the rest is discarded. */
   flush(cut = false): string {
     return this.advance('', cut ? 'cut' : 'whole');
   }
