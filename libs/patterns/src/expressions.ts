@@ -15,7 +15,7 @@ export interface Expressions {
   readonly matching: (text: string) => readonly string[];
 }
 
-/** The states that a list may keep between matches, bytes. Past it matching goes on without them, slower and still linear. */
+/** Most bytes of states that a list may store between matches. Beyond it matching continues without them, slower but still linear. */
 const MOST_STATE_BYTES = 1_048_576;
 /** The whole of each text: `^` and `$` are allowed and change nothing. */
 const WHOLE = RE2Set.ANCHOR_BOTH;
