@@ -10,7 +10,7 @@ const SETTLES_MS = 50_000;
 
 export interface ToolContractSubject {
   readonly registry: ToolRegistry;
-  /** A fresh workspace with something in it for the examples. */
+  /** New workspace with content for the examples. */
   workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }>;
   /** Tools whose examples act outside the workspace, and are not run to their end. */
   readonly notRun?: readonly string[];

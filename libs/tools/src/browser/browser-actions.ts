@@ -152,7 +152,7 @@ function locatorBy(page: Page, by: NonNullable<BrowserArguments['by']>, value: s
 
 /** Content of an element: the value of a field, else its text. For a password field only whether it is empty. */
 async function textOf(locator: Locator): Promise<string> {
-  // Runs in the page. Buttons have a value, too, which is not what they show.
+  // Runs in the page. Buttons have a value, too, which differs from their label.
   return locator.evaluate<string, { most: number; hidden: string }>(
     (element: { tagName: string; type?: unknown; value?: unknown; innerText?: string; textContent: string | null }, { most, hidden }) => {
       if (typeof element.value !== 'string' || !/^(?:input|textarea|select)$/i.test(element.tagName))
@@ -192,7 +192,7 @@ async function settled(page: Page, session: BrowserSession, done: string): Promi
   return `${done}. The page is ${page.url()}`;
 }
 
-/** @throws ToolError when the document that was asked for is not there */
+/** @throws ToolError if the requested document could not be loaded */
 function assertLoaded(session: BrowserSession): void {
   const fault = session.navigationFault();
   if (fault !== undefined) throw new ToolError(fault.blocked ? 'policy_denied' : 'tool_failed', fault.message, { retryable: false });

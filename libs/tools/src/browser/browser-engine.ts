@@ -18,7 +18,7 @@ const ARGUMENTS = [
   '--disable-dev-shm-usage',
   '--js-flags=--max-old-space-size=512',
 ];
-/** Contexts have a proxy of their own; whatever has none reaches nothing. */
+/** Contexts have a proxy of their own; anything without one has no network. */
 const NO_WAY_OUT = { server: 'http://127.0.0.1:1', bypass: '<-loopback>' };
 
 export interface BrowserStatus {

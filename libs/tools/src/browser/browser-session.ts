@@ -53,7 +53,7 @@ export class BrowserSession {
         serviceWorkers: 'block',
         permissions: [],
         viewport: VIEWPORT,
-        // Chromium goes around a proxy to loopback unless it is asked not to.
+        // Chromium bypasses a proxy for loopback unless configured otherwise.
         proxy: { server, username: proxy.username, password: proxy.password, bypass: '<-loopback>' },
       });
       context.setDefaultTimeout(actionMs);

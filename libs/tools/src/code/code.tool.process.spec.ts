@@ -17,7 +17,7 @@ const run = (args: Partial<Args> & Pick<Args, 'operation'>, more: object = {}) =
   tool.run({ ...DEFAULTS, ...args }, fakeToolContext({ workspace, ...more }));
 const code = (operation: Args['operation'], args: Partial<Args> = {}) => textFrom(run({ operation, ...args }));
 
-/** A file of each language, and what its outline is. */
+/** Sample file of each language, with its outline. */
 const SAMPLES: readonly (readonly [string, string, string])[] = [
   [
     'a.ts',

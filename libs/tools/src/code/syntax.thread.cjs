@@ -1,5 +1,5 @@
-// Parses source files with tree-sitter, in a thread of libs/tools/src/code/syntax-threads.ts. The files are hostile: whatever goes
-// wrong ends the thread. Rows and columns in answers count from 1.
+// Parses source files with tree-sitter, in a thread of libs/tools/src/code/syntax-threads.ts. The files are hostile: any
+// failure ends the thread. Rows and columns in results count from 1.
 const { parentPort, workerData } = require('node:worker_threads');
 const { Language, Parser, Query } = require(workerData.library);
 

@@ -16,7 +16,7 @@ const input = z.strictObject({
   input,
   tier: 'side_effecting',
   subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
-  // A lost worker may have deleted: a second time it would be what another call made since.
+  // A lost worker may have deleted the file: a second run could delete one that another call created since.
   effect: 'once',
   timeoutMs: 30_000,
   aliases: ['delete_file'],

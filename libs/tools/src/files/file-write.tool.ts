@@ -24,7 +24,7 @@ const input = z.strictObject({
   input,
   tier: 'side_effecting',
   subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
-  // A lost worker may have written: a second write could undo what another call wrote since.
+  // A lost worker may have written the file: a second write could undo a later change of another call.
   effect: 'once',
   timeoutMs: 30_000,
   aliases: ['write_file', 'write', 'fs_write', 'fsWrite'],
@@ -53,7 +53,7 @@ export class FileWriteTool {
   }
 }
 
-/** Undefined for what is no text. */
+/** Undefined for a file that is not text. */
 function textOf(bytes: Buffer): string | undefined {
   return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString('utf8') : undefined;
 }

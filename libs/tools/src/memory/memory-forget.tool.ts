@@ -15,7 +15,7 @@ const input = z.strictObject({
     'Deletes a fact of the user by its key: that of this session if it has one, else that of all sessions. Answers "Forgot memory: {key}", or "No memory found with key: {key}".',
   input,
   tier: 'side_effecting',
-  // A lost worker may have deleted: a second time it would be what was stored since.
+  // A lost worker may have deleted the entry: a second run could delete one stored since.
   effect: 'once',
   requires: NEEDS_MEMORY,
   rawArgument: 'key',

@@ -3,7 +3,7 @@ import { absolutePath, findDeniedEntries } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 import { displayPath, type SearchTarget } from './search-target.js';
 
-/** Leaves denied files out of results, under whatever name a search finds them. Costs nothing where nothing is denied. */
+/** Removes denied files from results, under any of their names. Costs nothing if nothing is denied. */
 export class DeniedResults {
   private last: { readonly path: string; readonly allowed: boolean } | undefined;
   private links: Promise<ReadonlySet<string> | undefined> | undefined;

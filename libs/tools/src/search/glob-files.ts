@@ -61,7 +61,7 @@ export async function globFiles({ pattern, target, maxDepth, most, ignored, sort
   return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total, ignoredMatches };
 }
 
-/** Sorted by when they were last changed, then by path. A file that is gone meanwhile is last. */
+/** Sorts by modification time, then by path. A file that was deleted meanwhile is last. */
 async function newestFirst(files: readonly string[], { workspace, signal }: Pick<ToolContext, 'workspace' | 'signal'>): Promise<string[]> {
   const dated: { file: string; at: number }[] = [];
   for (let from = 0; from < files.length; from += STATS_AT_ONCE) {

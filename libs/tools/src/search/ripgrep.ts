@@ -60,7 +60,7 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
   }
 }
 
-/** A bwrap that is killed before its users are mapped leaves a process that waits for it for ever: its group goes with it. */
+/** A bwrap killed before its users are mapped leaves a process that waits for it forever: kills the whole group. */
 function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {

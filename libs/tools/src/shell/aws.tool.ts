@@ -77,7 +77,7 @@ const input = z.strictObject({
 export class AwsTool {
   constructor(@Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process')) {}
 
-  /** @throws ToolError `invalid_arguments` for arguments that the CLI would take for something else */
+  /** @throws ToolError `invalid_arguments` for arguments that the CLI would interpret differently */
   check(args: z.output<typeof input>): void {
     awsArguments(args);
   }

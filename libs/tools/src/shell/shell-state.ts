@@ -9,7 +9,7 @@ const LARGEST_STATE_BYTES = 262_144;
 export interface ShellState {
   /** Descriptors 3 (old) and 4 (new) of the command. */
   readonly files: readonly [number, number];
-  /** Makes what the command left the session's state, if it left a whole one; then closes. */
+  /** Stores the state that the command left, if complete; then closes. */
   keep(): Promise<'kept' | 'incomplete' | 'too_large'>;
   /** Closes and leaves the state as it was. Idempotent. */
   discard(): Promise<void>;

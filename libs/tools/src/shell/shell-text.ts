@@ -127,10 +127,10 @@ export function lastOutput(redact: Redacting['redact'], ...streams: readonly Cap
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }
 
-/** Lines that say where or with what something failed, never why. */
+/** Lines with the place or the circumstances of a failure, without its reason. */
 const BESIDE = /^(?:at |Node\.js v\d|npm (?:error|ERR!) (?:A complete log|.*-debug-\d)|\W*$)/;
 
-/** The last line that says why a command failed: of stderr, else of stdout. Without secrets, colours and line ends. */
+/** Last line with the reason of a failure: of stderr, else of stdout. Without secrets, colours and line ends. */
 export function errorLine({ stdout, stderr }: Pick<ProcessReport, 'stdout' | 'stderr'>, { redact }: Redacting): string | undefined {
   for (const stream of [stderr, stdout]) {
     const lines = endOf(stream, redact)

@@ -100,7 +100,7 @@ export class ShellTool {
     throw new ToolError('invalid_arguments', `timeout_ms: ${message}`, { errors: [{ pointer: '/timeout_ms', message }] });
   }
 
-  /** 1. on which host  2. is there a sandbox  3. where to run  4. the session's shell, if asked for  5. run  6. what came of it */
+  /** Order: 1. host  2. sandbox  3. working directory  4. shell of the session, if requested  5. run  6. result */
   async run(args: Input, ctx: ToolContext): Promise<ToolOutput> {
     const { onHost } = ctx.workspace;
     if (onHost === undefined) await requireSandbox(this.sandbox, 'shell');

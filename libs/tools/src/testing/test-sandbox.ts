@@ -1,6 +1,6 @@
 import { NoSandbox } from '#sandbox';
 
-/** Runs commands on the host and says that they are isolated: for programs of tests, which need no isolation. */
+/** Runs commands on the host and reports isolation, for test programs that need none. */
 export class TrustingSandbox extends NoSandbox {
   override async probe() {
     return { ...(await super.probe()), isolation: 'namespaces' as const };

@@ -35,7 +35,7 @@ function isPlainText(body: Buffer): boolean {
   return !/[\u0000-\u0008\u000b\u000e-\u001a\u001c-\u001f]/.test(validUtf8(body) ?? '\0');
 }
 
-/** A type that says nothing: the bytes have to tell. */
+/** Types without information: the bytes decide. */
 export function isUntyped(contentType: string): boolean {
   return /^\s*(?:$|application\/octet-stream|unknown)/i.test(contentType);
 }

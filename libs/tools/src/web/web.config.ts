@@ -47,7 +47,7 @@ export class HttpSecretStore {
   }
 }
 
-/** @throws Error that says what is wrong with `HTTP_SECRETS` */
+/** @throws Error about an invalid `HTTP_SECRETS` */
 export function httpSecretsFrom(env: Env): HttpSecretStore {
   const text = env['HTTP_SECRETS'];
   if (text === undefined || text === '') return new HttpSecretStore({}, env);

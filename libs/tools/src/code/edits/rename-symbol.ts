@@ -9,7 +9,7 @@ import { plannedEdits } from './text-edits.js';
 
 const MOST_EDITS = 20_000;
 
-/** Renames what stands at a place, wherever it is used. */
+/** Renames the symbol at a place in all files that use it. */
 export async function renameSymbol(
   request: PlaceRequest & { readonly newName: string; readonly dryRun: boolean },
   run: ServerRun,

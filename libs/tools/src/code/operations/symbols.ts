@@ -12,7 +12,7 @@ export function symbolLine({ name, kind, within, row, line }: CodeSymbol, path: 
   return `${path}:${row} ${kind} ${within === '' ? '' : `${within}.`}${name} | ${line}`;
 }
 
-/** Definitions whose name is the given one, or has it in it. */
+/** Definitions whose name equals or contains the given one. */
 export const searchSymbols: CodeOperation = async (request, run) => {
   const wanted = needed(request.symbol_name, 'symbol_name');
   const scan = new SourceScan(run.threads, run.ctx);

@@ -80,7 +80,7 @@ export class LanguageServer {
     }
   }
 
-  /** Aborted with a ToolError when the server is gone. */
+  /** Aborted with a ToolError when the server ends. */
   get ended(): AbortSignal {
     return this.connection.ended;
   }

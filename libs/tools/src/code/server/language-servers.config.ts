@@ -63,7 +63,7 @@ export interface LanguageServerSettings {
   readonly quietMs: number;
 }
 
-/** @throws Error that says what is wrong with the variables */
+/** @throws Error about invalid variables */
 export function languageServersFrom(env: Readonly<Record<string, string | undefined>>): LanguageServerSettings {
   const given = Object.entries(env).filter(([name, value]) => name.startsWith('LANGUAGE_SERVERS') && value !== '');
   const values = LanguageServersEnv.parse(Object.fromEntries(given));

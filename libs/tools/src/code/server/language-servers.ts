@@ -62,7 +62,7 @@ export class LanguageServers {
     return this.settings.servers.find(({ extensions }) => extensions.includes(extension));
   }
 
-  /** @throws ToolError that says what the operator has to set */
+  /** @throws ToolError with the setting that the operator has to add */
   required(path: string): ServerSettings {
     const found = this.serverFor(path);
     if (found !== undefined) return found;
@@ -76,8 +76,8 @@ export class LanguageServers {
   }
 
   /**
-   * Lets a call use the server, which is started where it does not run.
-   * @throws ToolError `unavailable` where it cannot start or there is no room, and what `work` throws
+   * Lets a call use the server, which is started if necessary.
+   * @throws ToolError `unavailable` if it cannot start or there is no room, and errors of `work`
    */
   async use<T>(settings: ServerSettings, ctx: ToolContext, work: (server: LanguageServer) => Promise<T>): Promise<T> {
     const { key, entry } = await this.entryFor(settings, ctx);

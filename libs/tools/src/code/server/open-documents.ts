@@ -4,7 +4,7 @@ import { type ToolContext, ToolError } from '#tool-sdk';
 import { languageOf } from '../languages.js';
 import type { RequestOptions, ServerConnection } from './server-connection.js';
 
-/** Open at the same time: the one that was asked about longest ago is closed. */
+/** Most open documents; the least recently used one is closed. */
 const MOST_OPEN = 16;
 const LIMIT = { bytes: 1_048_576, hint: 'Such files are not given to language servers: use file_search.' };
 

@@ -77,8 +77,8 @@ export class ServerConnection {
   }
 
   /**
-   * The answer as it came: nothing of it is checked.
-   * @throws ToolError when the server refuses, is gone, or does not answer in time; the reason of the signal
+   * Sends a request; resolves with the unchecked response. @throws ToolError if the server rejects it, ends, or does not
+   * respond in time; the reason of the signal
    */
   async request(method: string, params: unknown, { signal, timeoutMs }: RequestOptions): Promise<unknown> {
     this.check();
@@ -124,7 +124,7 @@ export class ServerConnection {
     const stop = AbortSignal.any([signal, this.over.signal, done.signal]);
     const limit = sleep(timeoutMs, 'late' as const, { signal: stop }).catch(() => 'stopped' as const);
     try {
-      // A connection that is disposed rejects what waits for it in words of its own.
+      // Rejections of a disposed connection have a message of the library.
       const first = await Promise.race([work.then((value) => ({ value })), limit]).catch((error: unknown) => {
         this.check();
         throw error;

@@ -36,11 +36,11 @@ export function checkStep({ old_text, new_text, insert_text, insert_line }: Edit
   if (replaces && old_text === new_text) throw invalid(`${of}No changes (old_text == new_text)`);
 }
 
-/** The text after an edit; `text` is without a byte order mark. Pure. @throws ToolError that helps the model to say what it means */
+/** Text after an edit; `text` is without a byte order mark. Pure. @throws ToolError with hints for the model */
 export function applyStep(text: string, step: EditStep, path: string, ctx: Pick<ToolContext, 'redact'>): EditedText {
   const { old_text: wanted, new_text, insert_text, insert_line } = step;
   if (wanted === undefined || new_text === undefined) return insert(text, insert_text ?? '', insert_line, path);
-  // The text of the file comes without its byte order mark, and models copy what they read.
+  // Models copy the text that they read, which has no byte order mark.
   const old_text = splitMark(wanted).body || wanted;
   const { replace_all = false, first_match = false } = step;
   const edited = applyEdit(text, { old_text, new_text, replace_all, first_match }, path, ctx);

@@ -15,7 +15,7 @@ interface Step {
   undo(ctx: Pick<ToolContext, 'signal'>): Promise<unknown>;
 }
 
-/** Makes all changes or none. Rejects with a ToolError, which names what could not be taken back. */
+/** Makes all changes or none. Rejects with a ToolError that lists the changes that could not be reverted. */
 export async function applyPlan(plan: readonly PlannedChange[], ctx: ToolContext): Promise<AppliedChange[]> {
   const steps: Step[] = [];
   try {

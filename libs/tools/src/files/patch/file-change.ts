@@ -13,7 +13,7 @@ export interface FileChange {
   readonly hunks: readonly Hunk[];
   /** Hunks of further parts for the same file, which apply to the text after earlier ones. */
   readonly later?: readonly (readonly Hunk[])[];
-  /** Absent where the patch says nothing of it. */
+  /** Executable bit after the patch; absent if the patch does not change it. */
   readonly executable?: boolean;
   /** Deletes without comparing the content. */
   readonly whole?: true;

@@ -1,4 +1,4 @@
-/** The prefixes that git writes: `a/` and `b/`, or with `diff.mnemonicPrefix` what is compared (index, work tree, commit, object). */
+/** Prefixes of git: `a/` and `b/`, or with `diff.mnemonicPrefix` those of the compared objects (index, work tree, commit, object). */
 const PREFIXES = ['a/', 'b/', 'i/', 'w/', 'c/', 'o/'];
 /** Behind a tab as tools write it; models also write it behind spaces. */
 const TIMESTAMP = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*$|\s+\((?:revision \d+|working copy|nonexistent)\)$/;
@@ -8,7 +8,7 @@ const COPIES = ['.orig', '.bak', '.old', '~'];
 const CHANGED = ['.new', '.fixed', '.patched', '.modified'];
 const ESCAPES: Readonly<Record<string, string>> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r', '"': '"', '\\': '\\' };
 
-/** A name of a header line, and whether the line says that there is no such file. */
+/** Name in a header line; the line may also state that the file does not exist. */
 export interface HeaderName {
   readonly name: string;
   readonly isNone: boolean;
@@ -29,7 +29,7 @@ function isEpoch(text: string): boolean {
   return date !== undefined && Date.parse(date.replace(/\.\d+/, '')) === 0;
 }
 
-/** A name in quotes, with what is behind it. Undefined for a plain one. Escaped bytes are UTF-8. */
+/** Quoted name, with the rest of the line. Undefined for a plain one. Escaped bytes are UTF-8. */
 function unquoted(text: string): { readonly name: string; readonly rest: string } | undefined {
   const [whole, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (whole === undefined || inner === undefined) return undefined;

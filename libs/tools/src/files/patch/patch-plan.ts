@@ -15,7 +15,7 @@ export interface FoundFile {
   readonly stats: Stats;
 }
 
-/** A change with what it starts from and leads to. */
+/** Change with its source and its result. */
 export interface PlannedChange {
   readonly change: FileChange;
   /** Place of the file after the change, or of the deleted file. */
@@ -25,7 +25,7 @@ export interface PlannedChange {
   readonly after: string;
 }
 
-/** Reads what is there; nothing is written. Rejects with a ToolError where the change does not fit. */
+/** Plans the change from the current file without writing. Rejects with a ToolError if the change does not fit. */
 export async function planChange(change: FileChange, ctx: ToolContext): Promise<PlannedChange> {
   const { kind, path, from = path, hunks, later = [] } = change;
   const patched = (text: string, of: string): string => [hunks, ...later].reduce((before, it) => patchedText(before, it, of, ctx), text);
@@ -51,7 +51,7 @@ export function changesMode({ executable }: FileChange, { mode }: Stats): boolea
   return executable !== undefined && executable !== ((mode & 0o100) !== 0);
 }
 
-/** Undefined for a file that is not there and that the patch says is empty. */
+/** Undefined for a missing file that is empty in the patch. */
 async function findFile(place: ResolvedFile, { kind, hunks }: FileChange, ctx: ToolContext): Promise<FoundFile | undefined> {
   const isFilled = kind === 'change' && hunks.length === 1 && hunks[0]?.start === 0;
   if (isFilled && !(await isThere(place))) return undefined;

@@ -197,7 +197,7 @@ describe('file_patch', () => {
 
   it('makes of any output of diff the files that patch makes', async () => {
     const plain = trees.map(({ before, after }) => {
-      // diff knows no modes, and writes nothing about empty files that are made or deleted.
+      // diff has no modes, and omits empty files that are created or deleted.
       const kept = (tree: Tree, other: Tree) =>
         Object.fromEntries(
           Object.entries(tree).flatMap(([path, { text }]) =>

@@ -8,7 +8,7 @@ export interface FileLine {
 
 interface Around {
   readonly lines: readonly FileLine[];
-  /** The first line behind what the hunk before changes. */
+  /** First line behind the changes of the previous hunk. */
   readonly done: number;
   /** The first line behind the hunk before. */
   readonly from: number;

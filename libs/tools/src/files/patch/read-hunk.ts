@@ -7,7 +7,7 @@ const HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?(?:\s*@@|$)/;
  */
 const SIGNATURE = /^-- ?$/;
 const BEHIND_SIGNATURE = /^(?:\d+\.\d|\s*$)/;
-/** Begins what is no hunk. */
+/** Beginning of lines that are not part of a hunk. */
 const NEXT_PART =
   /^(?:@@|diff |Index: |={10,}|\*\*\* |```|(?:old|new) mode \d|(?:new|deleted) file mode \d|(?:rename|copy) (?:from|to) |(?:dis)?similarity index |index [\da-f]+\.\.)/;
 
@@ -94,7 +94,7 @@ function readBody(lines: readonly string[], from: number, stated: Stated): Body 
     if (line === 'unended') markUnended(body, lines[at]);
     else body.push(line);
   }
-  // Empty lines at the end divide the hunk from what follows.
+  // Empty lines at the end separate the hunk from the following text.
   let end = at;
   while (end > from && lines[end - 1]?.trim() === '' && lines[end - 1]?.startsWith(' ') !== true) end -= 1;
   const kept = body.slice(0, body.length - (at - end));

@@ -95,7 +95,7 @@ function hasBegun({ after, hunks, binary }: Part): boolean {
   return after !== undefined || hunks.length > 0 || binary !== undefined;
 }
 
-/** @throws ToolError for what is not applied */
+/** @throws ToolError for unsupported changes */
 function changeOf(part: Part, wanted: ReadonlySet<string>): FileChange {
   const { said, hunks, note } = part;
   if (part.binary !== undefined)

@@ -23,7 +23,7 @@ export interface LinesData {
   readonly totalLines: number;
 }
 
-/** The whole text, or the lines of it that are asked for and fit, below a header that says which. */
+/** Whole text, or the requested lines that fit, below a header with their numbers. */
 export function showText(text: string, path: string, request: LinesRequest, ctx: Pick<ToolContext, 'redact'>): ShownText {
   const { offset, limit, line_numbers = false, cut } = request;
   const isCut = cut !== undefined && Buffer.byteLength(text) > cut.bytes;

@@ -5,7 +5,7 @@ export function isWholeImage(bytes: Buffer, mimeType: string): boolean {
   return CHECKS[mimeType]?.(bytes) ?? true;
 }
 
-/** A type without an entry is one whose size `imageType` has checked. */
+/** Types without an entry are checked by `imageType`, by size. */
 const CHECKS: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/png': isWholePng,
   'image/jpeg': isWholeJpeg,

@@ -28,7 +28,7 @@ export interface CodeRun {
 
 /** Outcome of code. */
 export interface CodeReport {
-  /** `ended`: the interpreter is gone, and its state with it; `why` says how. */
+  /** `ended`: the interpreter has ended, and its state is lost; `why` has the reason. */
   readonly how: 'done' | 'interrupted' | 'ended';
   readonly why?: string;
   readonly stdout: CapturedOutput;
@@ -167,7 +167,7 @@ function abortOf(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Code may write to the streams what it likes, but only into its own answer. */
+/** Code may write anything to the streams, but only into its own response. */
 function answerOf(text: string): z.output<typeof Answer> {
   try {
     return Answer.safeParse(JSON.parse(text)).data ?? { error: 'the interpreter gave an answer that cannot be read' };

@@ -39,7 +39,7 @@ export class LocalInterpreters extends Interpreters {
     return [...this.kept.values()].map(({ key }) => key);
   }
 
-  /** Ends the interpreter of the key, whose state does not count any more. */
+  /** Ends the interpreter of the key, whose state is no longer valid. */
   async discard(key: InterpreterKey): Promise<void> {
     const name = nameOf(key);
     await this.drop(this.kept.get(name), 'other code of the session ran elsewhere');

@@ -3,7 +3,7 @@ import type { SearchProvider } from './search-provider.port.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The search engines that the environment names, in the order in which they are asked. @throws Error for an address that is none */
+/** Search engines of the environment, in order of use. @throws Error for an invalid address */
 export function searchProvidersFrom(env: Env): readonly SearchProvider[] {
   const brave = env['BRAVE_API_KEY'] ?? '';
   const tavily = env['TAVILY_API_KEY'] ?? '';

@@ -18,7 +18,7 @@ export interface SearchRequest {
   readonly body?: string;
 }
 
-/** A search engine: how it is asked, and what its answer says. Pure. */
+/** Search engine: builds its request, and reads its response. Pure. */
 export interface SearchProvider {
   readonly name: string;
   readonly baseUrl: string;

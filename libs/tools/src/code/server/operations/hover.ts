@@ -5,7 +5,7 @@ import { type PlaceRequest, type ServerRun, atPlace, requireCapability } from '.
 
 const SHOWN_CHARACTERS = 20_000;
 
-/** Type and documentation of what stands at a place. */
+/** Type and documentation of the symbol at a place. */
 export async function hoverAt(request: PlaceRequest, run: ServerRun): Promise<ToolOutputObject> {
   const text = await atPlace(request, run, async ({ server, params }) => {
     requireCapability(server, 'hoverProvider', 'hover');

@@ -12,7 +12,7 @@ interface ServerState {
   readonly reason?: string;
 }
 
-/** Starts the servers whose files there are in the workspace. */
+/** Starts the servers of all languages with files in the workspace. */
 export async function initializeWorkspace(run: ServerRun): Promise<ToolOutputObject> {
   if (run.servers.configured.length === 0) run.servers.required('the workspace');
   const states = await Promise.all(run.servers.configured.map((settings) => stateOf(settings, run)));

@@ -50,7 +50,7 @@ export class PlaceLines {
       : [`${this.hidden} ${this.hidden === 1 ? 'place' : 'places'} left out: outside of the workspace, or not readable`];
   }
 
-  /** Relative to the workspace; undefined for what is outside of it. */
+  /** Path relative to the workspace; undefined outside of it. */
   private pathOf(uri: string): string | undefined {
     const path = fileWithin(this.ctx.workspace.root, uri);
     return path === undefined || !isAbsolute(path) ? undefined : relative(this.ctx.workspace.root, path);

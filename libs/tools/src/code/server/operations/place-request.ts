@@ -39,7 +39,7 @@ export interface PlaceInServer {
   };
 }
 
-/** Asks the server of the file about a place in it. */
+/** Sends a request about a place to the server of its file. */
 export async function atPlace<T>(
   request: PlaceRequest,
   { servers, ctx }: ServerRun,
@@ -53,7 +53,7 @@ export async function atPlace<T>(
   });
 }
 
-/** @throws ToolError where the server says that it cannot answer this */
+/** @throws ToolError if the server does not declare the capability */
 export function requireCapability(server: LanguageServer, capability: string, what: string): void {
   if (!server.can(capability))
     throw new ToolError('unavailable', `The language server ${server.settings.name} has no ${what}.`, { retryable: false });
