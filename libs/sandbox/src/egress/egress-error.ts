@@ -70,7 +70,7 @@ export function codedCause(error: unknown): { readonly code: string; readonly me
   return undefined;
 }
 
-/** The error, what caused it, and the parts of an AggregateError (one for each address that was tried). */
+/** Error, its causes, and the parts of an AggregateError (one for each tried address). */
 function causes(error: unknown, depth = 0): unknown[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];

@@ -43,7 +43,7 @@ export class EgressPolicy {
     return [...this.trusted];
   }
 
-  /** The same, of which only what the policy of an agent allows is left. */
+  /** Copy of this policy, limited by the policy of an agent. */
   limitedTo(limits: EgressLimits | undefined): EgressPolicy {
     if (limits === undefined) return this;
     const limited = new EgressPolicy(this.allowHosts, this.resolve, this.isOwn);

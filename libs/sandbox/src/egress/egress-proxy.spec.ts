@@ -9,7 +9,7 @@ import { EgressProxy } from './egress-proxy.js';
 
 const MOST_BYTES = 1_000_000;
 
-/** Answers each connection with what a test puts into `answer`. */
+/** Answers each connection with the content of `answer`. */
 let answer: string;
 let connections = 0;
 let upstream: Server;

@@ -17,7 +17,7 @@ const LONGEST_COOKIE = 4_096;
 export class RedirectCookies {
   private readonly stored = new Map<string, StoredCookie>();
 
-  /** Keeps what an answer sets. Cookies for other hosts are ignored. */
+  /** Stores the cookies of a response. Ignores cookies for other hosts. */
   keep(url: URL, headers: readonly string[]): void {
     for (const header of headers) this.keepOne(url, header);
   }

@@ -30,7 +30,7 @@ for top in ('/proc', '/sys'):
             except OSError: pass
         if os.access(folder, os.W_OK): print(folder)
 `;
-/** Makes the system calls whose numbers are given, and prints the error of each. */
+/** Makes the system calls with the given numbers, and prints the error of each. */
 const CALL = `
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)

@@ -59,7 +59,7 @@ async function withoutLinks<T extends { readonly path: string }>(places: readonl
   return places.filter(({ path }, index) => real[index] === path);
 }
 
-/** A denied link is hidden by hiding what it leads to, where that is seen. */
+/** A denied link is hidden by hiding its target, if visible. */
 async function maskOf({ path, directory, stats }: DeniedEntry, seen: readonly string[]): Promise<SandboxView['hidden'][number][]> {
   if (!stats.isSymbolicLink()) return [{ path, directory }];
   const target = await realpath(path).catch(() => undefined);

@@ -21,7 +21,7 @@ export interface SandboxConfig {
 }
 
 const NAMES = SANDBOX_BACKENDS.join(', ');
-/** Known by name, so that its absence is said. */
+/** Listed by name, so that its absence is reported. */
 const NOT_IMPLEMENTED =
   'container is not implemented: no container engine was there to try it with. Run the worker itself in a container with SANDBOX=host, or name a host in remoteHosts of the config file';
 const list = (text: string) =>

@@ -6,7 +6,7 @@ export interface SandboxReport {
   readonly name: SandboxName;
   /** Commands can be run in it. */
   readonly ok: boolean;
-  /** `none`: the command sees and may do what the worker sees and may do. `namespaces`: its own files, processes and users. */
+  /** `none`: the command has the view and the rights of the worker. `namespaces`: its own files, processes and users. */
   readonly isolation: 'none' | 'namespaces';
   /** Detail for the operator: the available parts, or the missing ones with instructions. */
   readonly detail: string;
@@ -22,7 +22,7 @@ export interface SandboxView {
   readonly visible: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
   readonly hidden: readonly { readonly path: string; readonly directory: boolean }[];
   readonly readOnly: readonly string[];
-  /** `none`: the command has no network, whatever the sandbox gives. */
+  /** `none`: the command has no network in any sandbox. */
   readonly network?: 'none' | undefined;
 }
 
@@ -33,7 +33,7 @@ export abstract class Sandbox {
   abstract readonly network: 'none' | 'host';
   /** Tries the sandbox; a success is not tried again. Never rejects: failures are in the report. */
   abstract probe(): Promise<SandboxReport>;
-  /** The absolute path of the first of `names` that commands can run, looked for where `path` says; undefined when there is none. */
+  /** Absolute path of the first of `names` that commands can run, searched in `path`; undefined if there is none. */
   findProgram(names: readonly string[], path?: string): string | undefined {
     return findExecutable(names, path);
   }

@@ -9,7 +9,7 @@ import { SandboxRegistry } from './sandbox.registry.js';
 
 const read = (env: Record<string, string> = {}) => sandboxConfig(z.object(SANDBOX_ENV).parse(env));
 const missing = new BubblewrapSandbox({ bwrap: '/nonexistent/bwrap' });
-/** A bubblewrap whose probe answers that it works, whatever this machine allows. */
+/** Bubblewrap whose probe always reports success. */
 class WorkingBubblewrap extends BubblewrapSandbox {
   override async probe(): Promise<SandboxReport> {
     return { name: this.name, ok: true, isolation: 'namespaces', detail: 'works' };

@@ -28,7 +28,7 @@ interface Choice {
 /** The pool whose tools start programs. */
 const COMMAND_POOL: Pool = 'shell';
 
-/** The sandbox of each pool of this process, chosen once, at the start, by trying what is there. */
+/** Sandbox of each pool of this process, chosen once at the start by trying the available ones. */
 export class SandboxRegistry {
   private constructor(
     private readonly served: ReadonlySet<Pool>,

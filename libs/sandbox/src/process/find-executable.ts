@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The absolute path of the first of `names` that this machine can run, or undefined. Looks only where `path` says. */
+/** Absolute path of the first of `names` that this machine can run, or undefined. Searches `path` only. */
 export function findExecutable(names: readonly string[], path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'): string | undefined {
   for (const name of names) {
     const found = path

@@ -42,7 +42,7 @@ export class OutputCapture {
     private readonly screen?: Pick<TerminalScreen, 'push' | 'end'>,
   ) {}
 
-  /** Output was left out of what `onText` gets because the limit was reached. */
+  /** True if `onText` did not get all output because of the limit. */
   get truncated(): boolean {
     return this.isSeen;
   }

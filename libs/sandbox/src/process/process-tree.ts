@@ -3,7 +3,7 @@ import type { ControlGroup } from './control-groups.js';
 import { hasTag, type ProcessTagMethod } from './process-tag.js';
 import { processesSince, type ProcessRow } from './process-table.js';
 
-/** All processes of one run: the group of its leader and, on Linux, whatever carries the run's mark or is in its control group. */
+/** Processes of one run: the group of its leader and, on Linux, all processes with the run's mark or in its control group. */
 export interface ProcessTree {
   readonly leader: number;
   readonly tagMethod: ProcessTagMethod;
@@ -34,14 +34,17 @@ function membersOf({ leader, tagMethod, tag, controlGroup }: ProcessTree): Proce
   return processesSince(leader).filter(({ pid, group }) => group === leader || grouped?.has(pid) === true || hasTag(pid, tagMethod, tag));
 }
 
-/** Asks every living process of the tree to stop, but for a leader that only holds the others. SIGINT: to leave what it does now. */
+/**
+ * Sends a signal to every living process of the tree except a leader that only holds the others. SIGINT interrupts the current
+ * work.
+ */
 export function terminate(tree: ProcessTree, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
   for (const pid of listAlive(tree)) if (!(tree.leaderIsSandbox && pid === tree.leader)) trySignal(pid, signal);
 }
 
 /**
- * Stops every process of the tree, also those that are started meanwhile, until `resume`. A leader that only holds the others
- * goes on. Returns early when the leader ends. False for a tree that still grows after a while.
+ * Stops every process of the tree, also those started meanwhile, until `resume`. Excludes a leader that only holds the others.
+ * Returns early when the leader ends. False for a tree that still grows after a while.
  */
 export async function pause(tree: ProcessTree): Promise<boolean> {
   if (process.platform !== 'linux') return trySignal(-tree.leader, 'SIGSTOP');

@@ -86,7 +86,7 @@ async function exceededLimit(rows: readonly ProcessRow[], { limits, memoryOverru
   return used > limits.memoryBytes ? { limit: 'memory', used, allowed: limits.memoryBytes } : undefined;
 }
 
-/** Memory with what is shared divided among those who share it: slow to find out, so asked only when the simple sum is too much. */
+/** Memory with shared parts divided among their processes: slow to determine, so only used if the simple sum is too high. */
 async function ownShare({ pid, residentBytes }: ProcessRow): Promise<number> {
   try {
     const kilobytes = /^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
@@ -97,7 +97,7 @@ async function ownShare({ pid, residentBytes }: ProcessRow): Promise<number> {
   }
 }
 
-/** A process that may not be looked into counts as it seemed; one that is gone (ENOENT, ESRCH) has nothing any more. */
+/** An unreadable process counts with its last known memory; an ended one (ENOENT, ESRCH) with none. */
 function isNotOurs(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }

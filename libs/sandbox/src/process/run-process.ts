@@ -41,11 +41,11 @@ export function nextDescriptor({ files = [], extraPipe = false }: Pick<ProcessCo
 }
 
 export interface ProcessOptions {
-  /** Aborting asks the whole tree to stop (SIGTERM) and kills it after the grace. */
+  /** Aborting sends SIGTERM to the whole tree and SIGKILL after the grace period. */
   readonly signal: AbortSignal;
   /** Milliseconds, read when the abort comes: a cancel may bring a grace of its own. */
   readonly graceMs: number;
-  /** Text kept of the beginning of each stream; of what comes beyond, the end is kept. Default 1,048,576 bytes. */
+  /** Most bytes stored of the beginning of each stream; of the rest, the end is stored. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
   /** Keeps the text that a terminal shows in the end; `onText` gets all of it as it comes. Default: text as it came. */
   readonly isTerminal?: boolean;

@@ -11,12 +11,9 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Resolves when the program has ended by itself or was killed for its limits; how, in words. Never rejects. */
   readonly ended: Promise<string>;
-  /**
-   * CPU time in milliseconds that the program and all that it started have used since the last time that it was asked for;
-   * undefined where no control group counts it.
-   */
+  /** CPU time in milliseconds used by the program and its descendants since the last call; undefined without a control group. */
   takeCpuMs(): number | undefined;
-  /** SIGINT to the whole tree, which a program may take as a wish to leave what it does now. */
+  /** Sends SIGINT to the whole tree, which interrupts the current work of a program. */
   interrupt(): void;
   /** Suspends the whole tree: nothing in it computes until `resume`. A tree that grows faster than it is suspended is killed. */
   pause(): Promise<void>;

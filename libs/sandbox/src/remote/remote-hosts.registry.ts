@@ -22,7 +22,7 @@ export interface RemoteCaller {
   readonly sessionId?: string | undefined;
 }
 
-/** A host as a worker tells about it. */
+/** Host in the status of a worker. */
 export interface RemoteHostStatus extends RemoteHostState, HostRule {
   readonly name: string;
 }

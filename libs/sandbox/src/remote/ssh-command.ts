@@ -12,7 +12,7 @@ export interface SshFiles {
   readonly logs: string;
 }
 
-/** The name under which the keys of a host are known, whatever its address. */
+/** Name of a host's keys, independent of its address. */
 export const hostAlias = (name: string): string => `toolyard-${name}`;
 
 /** Content of the known hosts file of one host. */

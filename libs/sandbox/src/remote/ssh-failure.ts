@@ -22,7 +22,7 @@ const KNOWN: readonly (readonly [RegExp, SshFailure])[] = [
   [/No route to host|Network is unreachable/i, { reason: 'there is no way to it', transient: true }],
 ];
 
-/** Reads what ssh, or the login of the account, has said before anything ran. `code`: of the local ssh. */
+/** Reads the output of ssh, or of the account's login, before any run. `code`: exit code of the local ssh. */
 export function sshFailure(said: string, code: string): SshFailure {
   const known = KNOWN.find(([pattern]) => pattern.test(said))?.[1];
   if (known !== undefined) return known;

@@ -19,7 +19,7 @@ const LOST_LINES = ['Connection to ', 'Read from remote host '];
 const GIVE_UP_MS = 5_000;
 
 export interface RemoteOptions {
-  /** Aborting asks the command to stop (SIGTERM) and kills it after the grace. */
+  /** Aborting sends SIGTERM to the command and SIGKILL after the grace period. */
   readonly signal: AbortSignal;
   /** Milliseconds, read when the abort comes. */
   readonly graceMs: number;
@@ -105,7 +105,7 @@ export class SshSession {
     return { said: this.stderr.marked.trailer, stdout, stderr, stopped: stop.state() };
   }
 
-  /** Ends the connection; the host ends what runs there. Idempotent. */
+  /** Ends the connection; the host then ends its processes. Idempotent. */
   async close(): Promise<void> {
     this.child.stdin?.destroy();
     await killAll(this.tree);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for `look` to give something other than false, undefined or null; fails after `withinMs`. */
+/** Waits until `look` returns a value other than false, undefined or null; fails after `withinMs`. */
 export async function eventually<T>(
   look: () => T | false | undefined | null | Promise<T | false | undefined | null>,
   withinMs = 60_000,

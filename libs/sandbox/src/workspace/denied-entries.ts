@@ -29,7 +29,7 @@ export interface DeniedEntries {
 
 const NOTHING_DENIED: DeniedEntries = { entries: [], links: [], complete: true };
 
-/** Looks through folders for what a call may not touch, without following links. Rejects with the signal's reason. */
+/** Searches folders for paths that a call may not access, without following links. Rejects with the signal's reason. */
 export async function findDeniedEntries(
   roots: readonly string[],
   denied: DeniedPaths,
@@ -63,7 +63,7 @@ export async function rejectHardLinkToDenied({ root, path, denied }: ResolvedFil
   if (!complete) throw pathNotAllowed(path.displayPath, UNKNOWN);
 }
 
-/** `enter` says whether to look into a folder. False: stopped at the limit. */
+/** `enter` returns true for folders to search. False: stopped at the limit. */
 async function visit(
   roots: readonly string[],
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { ToolError } from '#tool-sdk';
 
-/** First bytes of the image formats that models take. The name of a file says nothing about its content. */
+/** First bytes of the image formats that models accept. The name of a file does not determine its content. */
 const SIGNATURES: readonly { mimeType: string; matches: (bytes: Buffer) => boolean }[] = [
   { mimeType: 'image/png', matches: (bytes) => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex')) },
   { mimeType: 'image/jpeg', matches: (bytes) => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex')) },

@@ -41,7 +41,7 @@ async function build(files: readonly string[], links: readonly (readonly [string
   for (const [at, to] of links) if (!isHidden(at)) await symlink(to, join(root, at)).catch(() => undefined);
 }
 
-/** Denies what has one of these names in its path. */
+/** Denies paths with one of these names. */
 const denying = (...names: string[]): DeniedPaths => ({
   denialReason: (path) => (path.split('/').some((name) => names.includes(name)) ? 'It is denied.' : undefined),
   mayDenyBelow: () => true,

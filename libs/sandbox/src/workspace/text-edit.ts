@@ -22,7 +22,7 @@ const LONE_LINE_FEEDS = /(?<!\r)\n/g;
 
 type Shown = Pick<ToolContext, 'redact'>;
 
-/** Pure. Throws a ToolError that helps the model to say what it means: similar lines, or how many places match. */
+/** Pure. Throws a ToolError with hints for the model: similar lines, or the number of matching places. */
 export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): { text: string; occurrences: number } {
   const { old_text, new_text } = inLineEndsOf(text, edit);
   // Split, not replace: "$&" in new_text is plain text.
@@ -64,7 +64,7 @@ function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }
 
-/** Places that look like a text that was not found, for the end of a message. `what` has the wanted text. */
+/** Places similar to a text that was not found, for the end of a message. `what` names the source of the wanted text. */
 export function similarText(text: string, wanted: string, ctx: Shown, what = 'old_text'): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
     return ` The file has Windows line ends in part: use \\r\\n for those line breaks in ${what === 'old_text' ? 'old_text and new_text' : what}.`;

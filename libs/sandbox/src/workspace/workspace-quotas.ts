@@ -42,7 +42,7 @@ interface Folder {
  * measured after their end. May lag behind the writes of other workers in the last seconds.
  */
 export class WorkspaceQuotas {
-  /** The least recently used goes first: tenants are used by every call and expensive to measure again. */
+  /** Evicts the least recently used entry: tenants are used by every call and expensive to measure again. */
   private readonly folders = new LRUCache<string, Folder>({ max: CACHE_SIZE });
   /** Tenants are large: a workspace does not wait behind one. */
   private readonly measurers = { workspace: new FolderMeasurer(), tenant: new FolderMeasurer() };

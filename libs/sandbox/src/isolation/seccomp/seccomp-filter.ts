@@ -66,7 +66,7 @@ function refusal({ when, errno }: RefusedSyscall, number: number | undefined): I
   return [[IF_EQUAL, 0, verdict.length, number], ...verdict];
 }
 
-/** Goes on with the next instruction (refused) or skips it (allowed). */
+/** Continues with the next instruction (rejected) or skips it (allowed). */
 function check(when: Condition): Instruction[] {
   switch (when.kind) {
     case 'always':
