@@ -18,7 +18,7 @@ import { postureRule } from './rules/posture.rule.js';
 import { sessionDenialRule } from './rules/session-denial.rule.js';
 import { NO_RISK_ARGUMENTS, riskArgumentsOf, type RiskArguments } from './risk-arguments/risk-arguments.js';
 
-/** Rules about the tool, whatever its arguments. In the order in which their results are shown. People read the first denial. */
+/** Rules about the tool, with any arguments. The order is that of the shown results; people read the first denial. */
 const toolRules: readonly Rule[] = [sessionDenialRule, availabilityRule, postureRule];
 
 /** Rules about risk arguments follow, without results if there are no such arguments. */

@@ -50,7 +50,7 @@ export function autoRunWrites(reading: ParsedCommand): readonly string[] {
   ];
 }
 
-/** The words by which a command line says where it writes: targets of redirections, and of programs that copy. */
+/** Words with the targets of writes in a command line: of redirections, and of programs that copy. */
 export function writtenWords({ commands }: ParsedCommand): readonly string[] {
   const targets = commands.flatMap(({ redirects }) => redirects.filter(({ operator }) => operator.includes('>')).map((it) => it.target));
   return [...targets, ...commands.flatMap(writtenOperands)].flatMap(({ value }) => [value, ...valuesIn(value)]).slice(0, MOST_WORDS);

@@ -48,7 +48,7 @@ function roots(given: readonly PolicySettings[], base: PolicyConfig): PolicyConf
   return [...denied, ...(lists.at(-1) ?? base.paths.roots)];
 }
 
-/** The last list of trusted globs, and what earlier ones deny. */
+/** Trusted globs of the last list, and denials of all earlier ones. */
 function trusted(given: readonly PolicySettings[], base: PolicyConfig): TrustedPaths[] {
   const lists = given.flatMap((it) => (it.paths?.trusted === undefined ? [] : [it.paths.trusted]));
   const denied = lists.slice(0, -1).flatMap((list) => list.map((it) => ({ ...it, allowed: [] })));

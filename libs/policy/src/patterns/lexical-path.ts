@@ -15,7 +15,7 @@ export type LexicalPath =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a path that a model gave. Refuses what is meant to be misread: NUL and control characters, `..` in disguise, `~user`. */
+/** Reads a path from a model. Rejects deceptive paths: NUL and control characters, `..` in disguise, `~user`. */
 export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
   if (given.length > LONGEST_PATH) return rejected(`Path is longer than ${LONGEST_PATH} characters`);
   if (given.includes('\0')) return rejected('Path has a NUL byte in it');

@@ -2,7 +2,7 @@ import type { ConfigFile, PolicySettings, PutSessionBody } from '#contracts';
 import { AGENT_NAMES } from '#dialects';
 import { compileExpressions, globFaults, type PatternFault } from '#patterns';
 
-/** A pattern that is refused: where it is in what was given, and what was expected. */
+/** Rejected pattern: its place in the input, and the expected form. */
 export interface FaultAt {
   readonly path: readonly (string | number)[];
   readonly message: string;

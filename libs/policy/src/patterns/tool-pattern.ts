@@ -6,7 +6,7 @@ import { parseName } from './written-name.js';
 export const BUILTIN = 'builtin';
 const OWN = `@${BUILTIN}/`;
 
-/** Tools that change what an agent is; a wildcard never means them, only their name does. */
+/** Tools that change the agent itself; matched by name only, never by a wildcard. */
 const BY_NAME_ONLY = new Set(['switch_to_execution']);
 
 /** The tool `shell` by all of its names, as agents know it. */

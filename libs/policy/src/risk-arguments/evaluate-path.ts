@@ -54,7 +54,7 @@ function rejectionText({ tool }: Facts): string {
     : 'Path not allowed by security policy';
 }
 
-/** Everything that denies paths to a tool, whatever the call names. */
+/** All denials of paths for a tool, independent of the call. */
 export function denialsFor({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): PathDenials {
   const { forbidden, trusted, roots } = policy.paths;
   return {
@@ -135,7 +135,7 @@ function deniedByPattern(at: string, access: PathArgument['access'], { tool, den
   return pattern === undefined ? undefined : `{path} is denied for ${tool} by the pattern ${pattern}`;
 }
 
-/** The closest root speaks about writing; a denied one around the path denies it whatever lies between. */
+/** Read-only access of the closest root; any denied root around the path denies it. */
 function deniedByRoot(at: string, access: PathArgument['access'], { denials }: DenialFacts): string | undefined {
   const around = denials.roots.filter((it) => isWithin(at, normalizePath(it.path)));
   const denied = around.find((it) => it.access === 'denied');

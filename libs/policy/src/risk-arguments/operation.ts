@@ -6,7 +6,7 @@ import type { CallFacts } from '../call-facts.js';
 export interface OperationArgument {
   readonly text: string;
   readonly service: string | undefined;
-  /** The tool says so of this operation. */
+  /** True if the tool declares this operation as read-only. */
   readonly readOnly: boolean;
 }
 

@@ -123,7 +123,7 @@ const OPTIONS: Readonly<Record<string, ActingOptions>> = {
   zip: { long: 'unzip-command', word: /^-TT/ },
 };
 
-/** Actions of git that run what their arguments or the repository say. */
+/** Actions of git that run commands from their arguments or the repository. */
 const RUNNING_ACTIONS: Readonly<Record<string, RegExp>> = {
   alias: /^/,
   archive: /^-o/,

@@ -15,7 +15,7 @@ const SUBSTITUTION = /\$\(|\$\{|`/;
 
 const SQL_SHELLS = new Set(['sqlite3', 'psql', 'mysql', 'mariadb']);
 
-/** Variables that change how programs write, never what they run. */
+/** Variables that change the output of programs, never the programs that they run. */
 export const HARMLESS_VARIABLES = /^(?:LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CI)$/;
 const DECLARING: ReadonlySet<string> = new Set(['export', 'declare', 'typeset']);
 /** Variables that make other programs run something. Set for the shell, they count where the environment has them by custom. */

@@ -96,7 +96,7 @@ function scriptOfGroup(args: readonly ShellWord[]): string[] {
   return script === undefined ? [] : [script.value];
 }
 
-/** A shell without a script in its arguments runs what it is sent. */
+/** A shell without a script in its arguments runs its standard input. */
 export function readsScriptFromInput(command: SubCommand): boolean {
   if (!isShell(executableOf(command)) || command.input === undefined) return false;
   const args = command.words.slice(1).map(({ value }) => value);

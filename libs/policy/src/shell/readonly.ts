@@ -12,7 +12,7 @@ const READERS = words(
     'realpath readlink cut tr nl tac rev comm cmp diff sort cd type ps uptime hostname arch nproc md5sum sha1sum sha256sum sha512sum cksum seq column fold jq',
 );
 
-/** Wrappers that add nothing to what they run. */
+/** Wrappers that add nothing to the command that they run. */
 const PLAIN_WRAPPERS = words('time timeout nice command stdbuf xargs');
 
 /** Actions that only read, of programs that also do other things; an exception is an argument that makes them act. */
@@ -40,7 +40,7 @@ const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | 
 const SHOWING_BRANCHES =
   /^(?:-a|-r|-v|-vv|--all|--remotes|--list|-l|--show-current|--merged|--no-merged|--contains|--verbose|--sort=.*|--format=.*|--no-color)$/;
 
-/** Options before the action: others choose a folder, which may say what git runs. */
+/** Options before the action: others choose a folder, whose configuration may run programs. */
 const HARMLESS_FOR_GIT = words('--no-pager --no-optional-locks --literal-pathspecs');
 
 /** Words that must follow these for git to only show. */

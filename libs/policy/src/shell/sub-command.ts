@@ -63,7 +63,7 @@ export interface ParsedCommand {
   readonly elsewhere?: true;
 }
 
-/** The executable's base name: `/usr/bin/git` is git. Empty when there is none; undefined when only running it tells. */
+/** Base name of the executable: `/usr/bin/git` is git. Empty if there is none; undefined if unknown before the run. */
 export function executableOf({ words }: SubCommand): string | undefined {
   const [first] = words;
   if (first === undefined) return '';

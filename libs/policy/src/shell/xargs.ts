@@ -11,7 +11,7 @@ const READERS = words(
 /** Programs that only read if all added arguments are names of files, behind `--`. */
 const READERS_OF_FILES = words('file rg sort');
 const GIT_ACTIONS = words('log diff show grep blame');
-/** Wrappers in which nothing of what comes can become a command or a variable. */
+/** Wrappers in which no added argument can become a command or a variable. */
 const FOLLOWED = words('time timeout nice nohup command stdbuf');
 /** Allowed placeholders of `-I`, absent from names of programs and options. */
 const MARKS = words('{} % @');
