@@ -1,4 +1,4 @@
-/** A size, and what to do about something larger. */
+/** Largest size, with a hint for larger content. */
 interface Size {
   readonly bytes: number;
   readonly hint: string;
@@ -17,7 +17,7 @@ export interface CommandForm {
 export interface FileForm {
   readonly image?: Size;
   readonly text?: Size;
-  /** A file larger than this is refused unless it is asked for in part. */
+  /** Largest file that may be read as a whole. */
   readonly whole?: Size;
   /** Most bytes of text at once, in whole lines, and the note below; 1-based lines of the file. */
   readonly cut?: { readonly bytes: number; note(first: number, last: number, total: number): string };

@@ -9,7 +9,7 @@ const PLUGIN = Symbol.for('toolyard.plugin');
 export interface Plugin {
   /** The source of its tools, as a lower-case letter and at most 31 lower-case letters, digits or `-`. */
   readonly name: string;
-  /** Checks the settings and makes the tools. Rejects with an error that says what is wrong. */
+  /** Checks the settings and creates the tools. Rejects with an error about invalid settings. */
   open(config: unknown): Promise<readonly DecoratedTool[]>;
 }
 

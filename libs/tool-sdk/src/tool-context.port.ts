@@ -42,7 +42,7 @@ export interface ToolContext {
   readonly fence: number;
   readonly tenantId: string;
   readonly agentId?: string;
-  /** The user for whom the call is made, as its key or session says: never taken from arguments. */
+  /** User of the call, by its key or session: never taken from arguments. */
   readonly userId?: string;
   readonly sessionId?: string;
   /**
@@ -58,7 +58,10 @@ export interface ToolContext {
   readonly answers?: AnswerForm;
   /** W3C traceparent of the tool's span. Absent when nothing is traced. */
   readonly traceparent?: string;
-  /** Aborted by cancel, timeout, lost lease or shutdown. `signal.reason` is a ToolError that says which. Check it before every effect. */
+  /**
+   * Aborted by cancel, timeout, lost lease or shutdown. `signal.reason` is a ToolError with the cause. Check it before every
+   * effect.
+   */
   readonly signal: AbortSignal;
   /** End of the attempt's run time, in milliseconds since the epoch by the clock of this machine. */
   readonly deadline: number;

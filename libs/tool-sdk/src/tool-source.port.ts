@@ -28,7 +28,7 @@ export interface ToolSource {
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** Error in arguments that fit the schema, if detectable without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;
-  /** The arguments with what follows from them, after `check` found nothing. Never throws. */
+  /** Arguments with derived values, after `check` found nothing. Never throws. */
   complete?(tool: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined;
   /** Runs a tool with validated arguments. Rejects with a ToolError for failures of the tool. Never throws outside of the promise. */
   call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
@@ -45,7 +45,7 @@ export interface TenantSources {
    * changes. Cheap: called for every call.
    */
   of(tenantId: string, taken: ReadonlySet<string>): readonly ToolSource[];
-  /** Learns at once what changed. Never rejects. */
+  /** Refreshes the changed parts immediately. Never rejects. */
   refresh(): Promise<void>;
   /** Releases connections. Idempotent. */
   close(): Promise<void>;

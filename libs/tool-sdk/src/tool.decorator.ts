@@ -62,8 +62,8 @@ export interface ToolHandler<A, R = ToolOutput> {
    */
   readonly check?: (args: A) => void;
   /**
-   * The arguments with what follows from them, so that policy, hooks and people see it: the paths within a text. Called after
-   * `check`, in the gateway; pure and fast. The result fits the schema, and completing it again changes nothing.
+   * Arguments with derived values for policy, hooks and people, such as the paths within a text. Called after `check`, in the
+   * gateway; pure and fast. The result fits the schema, and completing it again changes nothing.
    */
   readonly complete?: (args: A) => A;
   /**

@@ -9,7 +9,7 @@ import type { ToolOutput } from '../tool-output.js';
 /** Models that know confirm functions know this text. */
 const NOT_CONFIRMED = 'Command was not confirmed by the user.';
 
-/** A decorated instance with what its decorator says. */
+/** Decorated instance with the options of its decorator. */
 export interface DecoratedTool {
   readonly options: ToolOptions;
   readonly handler: AnyToolHandler;
@@ -97,7 +97,7 @@ export class BuiltinSource implements ToolSource {
   }
 }
 
-/** Throws with the tool's name and the fix when its file says something impossible. */
+/** Throws with the tool's name and the fix if its options contradict each other. */
 function describe({ options, handler }: DecoratedTool, source: string): ToolDescriptor {
   try {
     checkRun(handler);

@@ -41,7 +41,7 @@ export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' |
 const POOL_OF_TIER: Record<ToolTier, Pool> = { read_only: 'read', side_effecting: 'write', privileged: 'shell' };
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Completes the facts of a tool. Nothing said about a tool makes it privileged and never run twice. */
+/** Completes the facts of a tool. By default a tool is privileged and never run twice. */
 export function describeTool(facts: ToolFacts): ToolDescriptor {
   const tier = facts.tier ?? 'privileged';
   const effect = facts.effect ?? (tier === 'read_only' ? 'pure' : 'once');
@@ -84,7 +84,7 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
   };
 }
 
-/** The descriptor of a decorated class. Throws when its schemas say what JSON Schema cannot. */
+/** Descriptor of a decorated class. Throws if its schemas have no equivalent in JSON Schema. */
 export function describeDecorated(options: ToolOptions, source: string): ToolDescriptor {
   const { input, output, examples, subjects, ...facts } = options;
   return describeTool({

@@ -47,7 +47,7 @@ export function applyShape(args: Record<string, unknown>, shape: ArgumentShape):
   }
 }
 
-/** Leaves out what the tool does not know, in place. */
+/** Removes arguments unknown to the tool, in place. */
 export function dropUnknown(args: Record<string, unknown>, { known }: ArgumentShape): void {
   if (known !== undefined) for (const name of Object.keys(args)) if (!known.has(name)) delete args[name];
 }

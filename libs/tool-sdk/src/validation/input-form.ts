@@ -12,7 +12,7 @@ export class InputForm {
   private readonly shape: ArgumentShape;
   private readonly check: Check;
 
-  /** @throws Error for a schema that says what JSON Schema cannot */
+  /** @throws Error for a schema without an equivalent in JSON Schema */
   constructor(input: z.ZodType, hints: ArgumentHints = {}) {
     this.schema = toInputSchema(input);
     this.shape = argumentShape(this.schema, hints);
