@@ -1,7 +1,7 @@
 import { SecretNames } from './secrets/secret-names.js';
 
 const SHORTEST_NAMED = 6;
-/** Variables of Toolyard whose values are secret although their names do not say so. */
+/** Variables of Toolyard whose values are secret despite their names. */
 const OWN = ['METRICS_KEY'];
 
 /**

@@ -43,7 +43,7 @@ class MisplacedPlaceholder extends Error {
   }
 }
 
-/** `original` and `shown` are undefined below what the answer adds. */
+/** `original` and `shown` are undefined below additions of the answer. */
 function restored(redactor: Redactor, original: Json | undefined, shown: Json | undefined, answer: Json, pointer: string): Json {
   if (typeof answer === 'string') {
     if (original !== undefined && answer === shown) return original;

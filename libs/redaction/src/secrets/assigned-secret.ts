@@ -118,7 +118,7 @@ function closingQuote(text: string, from: number, limit: number, opening: string
     if (code === 10 || code === 13) return at;
     if (escaped ? code === BACKSLASH && at + opening.length <= limit && text.startsWith(opening, at) : text[at] === opening) return at;
     if (code === BACKSLASH && !escaped) at += 1;
-    // A plain quote ends what holds the escaped ones.
+    // A plain quote ends a text with escaped quotes.
     if (escaped && code !== BACKSLASH && text[at] === opening.at(-1)) return at;
   }
   return limit;

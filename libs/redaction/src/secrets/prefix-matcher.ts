@@ -24,7 +24,7 @@ const NO_PREFIXES: readonly Prefix[] = [];
 export class PrefixMatcher {
   readonly hasKnown: boolean;
   private readonly byPair = new Map<number, Prefix[]>();
-  /** The triggers, and what stands before them. */
+  /** Triggers, and the characters before them. */
   readonly pairs: Pair[] = [];
   /** Known values without two ASCII characters in a row: by their first other character. */
   private readonly byWide = new Map<number, Prefix[]>();

@@ -20,7 +20,7 @@ export interface ScanState {
   readonly tail?: CharSet | undefined;
 }
 
-/** A part of the text that goes. `silent`: the rest of a secret that has its mark already. */
+/** Removed part of the text. `silent`: the rest of a secret whose mark is already written. */
 export interface Match {
   readonly start: number;
   readonly end: number;
@@ -84,7 +84,7 @@ export class SecretFinder {
     return this.entropy ? new SecretFinder({ ...this.settings, entropy: false }) : this;
   }
 
-  /** `final`: nothing follows the text. Otherwise what may still become a secret is left undecided. */
+  /** `final`: end of the text. Otherwise a possible beginning of a secret stays undecided. */
   scan(text: string, state: ScanState, final: boolean): Scan {
     const known = text.length;
     const hits: Match[] = [];

@@ -1,4 +1,4 @@
-/** A name ends with one of these, whatever comes before it; written small and without separators. */
+/** Endings of names of secrets, in lower case without separators. */
 const ENDINGS = [
   'password',
   'passwd',
@@ -38,7 +38,7 @@ const ENDS_PLAIN = /[a-z0-9]{3}$/i;
 
 const CACHE_SIZE = 4_096;
 
-/** Tells by its name that a value is secret: keys of objects, names before `=` and `:`, flags, headers. */
+/** Recognises secrets by name: keys of objects, names before `=` and `:`, flags, headers. */
 export class SecretNames {
   private readonly endings: readonly string[];
   private readonly lastThree: ReadonlySet<number>;
