@@ -16,7 +16,7 @@ export type Segment = string | readonly Token[];
 /** A regular expression for other programs. */
 const GROUP = /^(?:[@!+*?]?\(|\))/;
 
-/** @throws PatternError for what would be part of a name here, and means something else to other programs */
+/** @throws PatternError for characters that are plain here, but special to other programs */
 export function checkSyntax(pattern: string): void {
   let before = '';
   for (let at = 0; at < pattern.length;) {

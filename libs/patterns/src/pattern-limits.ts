@@ -30,7 +30,7 @@ export const PATTERN_LIMITS = {
   globWork: 50_000_000,
 } as const;
 
-/** A pattern that is refused. `message` says what was expected and what was received. */
+/** Rejected pattern. `message` has the expected and the received form. */
 export class PatternError extends Error {}
 
 /** A refused pattern of a list. */
