@@ -1,7 +1,7 @@
 import { parse } from 'partial-json';
 import type { ToolSubject } from '#contracts';
 
-/** Arguments that contain what a tool searches for. */
+/** Arguments with the search terms of a tool. */
 const WANTED = ['pattern', 'query', 'regex'];
 
 /**
