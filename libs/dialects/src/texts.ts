@@ -1,6 +1,6 @@
 import type { Refusal } from './dialect.js';
 
-/** The name of the first parameter that is missing, where that is what is wrong. */
+/** Name of the first missing parameter, if that is the error. */
 export function missingParameter({ errors = [] }: Pick<Refusal, 'errors'>): string | undefined {
   for (const { message } of errors) {
     const [, name] = /^missing '([^']+)' parameter/i.exec(message) ?? [];
