@@ -48,7 +48,7 @@ export interface Found {
 const COMPILED_SIZE = ['--regex-size-limit', '10M', '--dfa-size-limit', '64M'] as const;
 const LINE_CHARACTERS = 500;
 const MOST_OUTPUT_CHARACTERS = 1_000_000;
-/** Limit of a workspace that is listed to find files excluded by ignore files. */
+/** Most files of a workspace that are listed to find those excluded by ignore files. */
 const MOST_LISTED = 100_000;
 
 /** Matching lines with their context, by file in the order of paths. */

@@ -199,7 +199,10 @@ function linkOf(to, label, isShownAsLink) {
   return isShownAsLink && WEB.test(to) ? ` <a href="${escaped(to)}">${escaped(label || to)}</a> ` : ` ${escaped(label)} `;
 }
 
-/** The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements, or that the converter leaves out. */
+/**
+ * The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements, or that the
+ * converter leaves out.
+ */
 function isPlain(name, { cells, headings }) {
   const isInCell = cells > 0 && BLOCKS.has(name) && name !== 'br';
   const isInHeading = headings > 0 && BLOCKS.has(name) && !HEADINGS.has(name);

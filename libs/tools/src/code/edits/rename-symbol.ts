@@ -45,7 +45,7 @@ export async function renameSymbol(
 }
 
 /**
- * Checks that a file is unchanged: by its text for the requested file, which the server has; by notifications of changes for
+ * Checks that a file is unchanged: by its text for the requested file, which the server has; by time of change and size for
  * others.
  */
 function isAsSeen(path: string, { path: asked, text: given, files }: ShownDocument, root: string): (text: string) => Promise<boolean> {

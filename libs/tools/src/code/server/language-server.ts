@@ -151,7 +151,7 @@ export class LanguageServer {
     const now = await snapshotOf(this.settings.extensions, ctx);
     const changes = this.snapshot === undefined ? [] : changesBetween(this.snapshot, now, this.root);
     this.snapshot = now;
-    // The text of one that is open tells whether a report about it still holds.
+    // Reports about open documents are checked against their text instead.
     for (const { uri } of changes) if (!this.documents.has(uri)) this.diagnostics.forget(uri);
     if (changes.length > 0) await this.connection.notify('workspace/didChangeWatchedFiles', { changes }, options);
     await this.documents.refresh(ctx, options);
