@@ -17,7 +17,10 @@ export const TRACE_HOSTS_ENV = {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The policy that `EGRESS_ALLOW_HOSTS` describes: hosts tools may reach though they are not public, as `host` or `host:port`, separated by commas. */
+/**
+ * The policy that `EGRESS_ALLOW_HOSTS` describes: hosts tools may reach though they are not public, as `host` or `host:port`,
+ * separated by commas.
+ */
 export function egressPolicyFrom(env: Env): EgressPolicy {
   return new EgressPolicy(hostsOf('EGRESS_ALLOW_HOSTS', env['EGRESS_ALLOW_HOSTS']));
 }

@@ -12,7 +12,10 @@ export interface ProcessTreeKiller {
   readonly unkillable: Promise<Exit>;
 }
 
-/** Kills a tree when `signal` aborts (SIGTERM, after the grace SIGKILL) or when it uses more than it may (SIGKILL), whichever comes first. */
+/**
+ * Kills a tree when `signal` aborts (SIGTERM, after the grace SIGKILL) or when it uses more than it may (SIGKILL), whichever
+ * comes first.
+ */
 export function processTreeKiller(
   tree: ProcessTree,
   options: { readonly signal: AbortSignal; readonly graceMs: number },

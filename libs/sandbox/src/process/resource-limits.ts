@@ -11,9 +11,15 @@ export interface ResourceLimits {
   /** The largest file that a process may write: beyond it SIGXFSZ. */
   readonly fileBytes: number;
   readonly openFiles: number;
-  /** Memory of all processes together, what they share counted once. Beyond it all are killed; where the kernel can be made to, it gives no more than 17/16. */
+  /**
+   * Memory of all processes together, what they share counted once. Beyond it all are killed; where the kernel can be made to,
+   * it gives no more than 17/16.
+   */
   readonly memoryBytes: number;
-  /** Processes at one time. Beyond it all are killed; where the kernel can be made to, it starts no more than eight times as many threads. */
+  /**
+   * Processes at one time. Beyond it all are killed; where the kernel can be made to, it starts no more than eight times as
+   * many threads.
+   */
   readonly processes: number;
   /** Writable memory of one process, enforced by the kernel. Absent: only the sum above counts. */
   readonly dataBytes?: number;

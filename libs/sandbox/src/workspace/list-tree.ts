@@ -16,7 +16,10 @@ export interface ListedEntry {
   readonly stats: Stats | undefined;
 }
 
-/** Entries as paths relative to the listed folder, in depth-first order, folders with `/`; `total` counts those left out too (up to 20,000). */
+/**
+ * Entries as paths relative to the listed folder, in depth-first order, folders with `/`; `total` counts those left out too (up
+ * to 20,000).
+ */
 export async function listTree(
   place: ResolvedFile,
   { maxDepth, most }: { maxDepth: number; most: number },

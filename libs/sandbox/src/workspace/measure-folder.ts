@@ -69,7 +69,10 @@ interface MeasureRequest {
   readonly again?: boolean;
 }
 
-/** Looks through folders, one after another, in a thread of its own: some ten microseconds an entry that leases and sockets do not wait for. */
+/**
+ * Looks through folders, one after another, in a thread of its own: some ten microseconds an entry that leases and sockets do
+ * not wait for.
+ */
 export class FolderMeasurer {
   private thread: Worker | undefined;
   private last = 0;

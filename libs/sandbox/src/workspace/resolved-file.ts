@@ -8,7 +8,10 @@ export interface ResolvedFile {
   readonly path: WorkspacePath;
   /** Folder of the writers' locks; default: beside the root. */
   readonly locks?: string;
-  /** `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed below the root. */
+  /**
+   * `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed
+   * below the root.
+   */
   readonly symlinks?: 'refuse';
   readonly denied?: DeniedPaths;
   readonly autoRunReason?: Workspace['autoRunReason'];
