@@ -36,7 +36,10 @@ export class ToolView {
     return this.byName.get(nameOrAlias)?.tool;
   }
 
-  /** Canonical names that were probably meant, best first, at most three. `isOffered`: whether the caller may use a tool; the others are not named. */
+  /**
+   * Canonical names that were probably meant, best first, at most three. `isOffered`: whether the caller may use a tool; the
+   * others are not named.
+   */
   suggest(name: string, isOffered: (tool: ToolDescriptor) => boolean = () => true): string[] {
     const offered = [...this.byName].flatMap(([near, { tool }]) => (isOffered(tool) ? near : []));
     const found = closestNames(name, offered, 12).map((match) => this.byName.get(match)?.tool.name ?? match);
@@ -48,7 +51,10 @@ export class ToolView {
     return this.sorted;
   }
 
-  /** Name and arguments as a model sent them → the tool and arguments it can run with, or why not. `tolerant`: unknown arguments are left out. Never throws. */
+  /**
+   * Name and arguments as a model sent them → the tool and arguments it can run with, or why not. `tolerant`: unknown arguments
+   * are left out. Never throws.
+   */
   validateArguments(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): ValidatedCall {
     const entry = this.byName.get(name);
     if (!entry) return { ok: false, failure: this.notFound(name) };
