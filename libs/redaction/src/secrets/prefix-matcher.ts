@@ -82,14 +82,20 @@ export class PrefixMatcher {
   }
 }
 
-/** A known value in pieces of one length, up to the longest run: each place of a text is compared with them. A short rest would be found everywhere. */
+/**
+ * A known value in pieces of one length, up to the longest run: each place of a text is compared with them. A short rest would
+ * be found everywhere.
+ */
 function piecesOf(value: string): string[] {
   if (value.length <= LONGEST_RUN) return [value];
   const length = Math.ceil(value.length / Math.ceil(value.length / LONGEST_RUN));
   return Array.from({ length: Math.ceil(value.length / length) }, (_, index) => value.slice(index * length, (index + 1) * length));
 }
 
-/** Known values with the same trigger at the same place. Groups with longer values come first: of two values that begin in one place, the longer counts. */
+/**
+ * Known values with the same trigger at the same place. Groups with longer values come first: of two values that begin in one
+ * place, the longer counts.
+ */
 function groupsOf(values: readonly string[]): string[][] {
   const groups = new Map<string, string[]>();
   for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) {

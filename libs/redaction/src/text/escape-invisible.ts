@@ -10,7 +10,10 @@ const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
 const PARTS = new RegExp(`(?<seen>${SEEN})|${UNSEEN}`, 'gu');
 
-/** The text with everything written out that a person would not see, as `\u{200B}`. Nothing is left out. The very same text when there is nothing. */
+/**
+ * The text with everything written out that a person would not see, as `\u{200B}`. Nothing is left out. The very same text when
+ * there is nothing.
+ */
 export function escapeInvisibleText(text: string): string {
   if (!ANY_UNSEEN.test(text)) return text;
   return text.replace(
