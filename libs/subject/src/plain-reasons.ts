@@ -60,7 +60,10 @@ function madeBy(programs: string | undefined): string {
   return programs === undefined ? '' : ` (${programs})`;
 }
 
-/** The reason of a rule as a short sentence, without the risk, which is shown beside it; a rule that is not known here says it in its own words. */
+/**
+ * The reason of a rule as a short sentence, without the risk, which is shown beside it; a rule that is not known here says it
+ * in its own words.
+ */
 export function plainReason(reason: string): string {
   const text = reason.replace(/^(?:Security policy violation|blocked by security policy \(\w+\)): /, '').trim();
   for (const [pattern, plain] of PLAIN) {
