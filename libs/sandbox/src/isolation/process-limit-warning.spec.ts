@@ -15,7 +15,7 @@ describe('the warning about the limit of processes', () => {
   });
 
   it.each<[string, Partial<ProcessLimitFacts>, RegExp]>([
-    ['the host', {}, /not held by the kernel: commands run on the host.*\. SANDBOX=bubblewrap holds it$/],
+    ['the host', {}, /not enforced by the kernel: commands run on the host.*\. SANDBOX=bubblewrap enforces it$/],
     ['the host, as root', { isRoot: true }, /the worker runs as root .*\. Run it as another user, or give it a writable cgroup/],
     ['bubblewrap, as root', { isRoot: true, sandbox: 'bubblewrap' }, /the worker runs as root .*\. Run it as another user/],
   ])('says that the kernel does not hold the processes of a command, why, and what helps: on %s', (_where, facts, message) => {

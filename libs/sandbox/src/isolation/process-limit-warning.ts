@@ -21,6 +21,6 @@ export function processLimitWarning({ platform, hasControlGroups, isRoot, sandbo
   const why = isRoot
     ? 'the worker runs as root and may make no control groups'
     : 'commands run on the host, and the worker may make no control groups';
-  const fix = isRoot ? 'Run it as another user, or give it a writable cgroup with the controller pids' : 'SANDBOX=bubblewrap holds it';
-  return `The number of processes of a command is looked at twenty times a second and not held by the kernel: ${why}. ${fix}`;
+  const fix = isRoot ? 'Run it as another user, or give it a writable cgroup with the controller pids' : 'SANDBOX=bubblewrap enforces it';
+  return `The number of processes of a command is checked twenty times a second, not enforced by the kernel: ${why}. ${fix}`;
 }

@@ -118,7 +118,7 @@ describe('the sandbox of a pool', () => {
   it('warns that the kernel does not hold the processes of commands on the host exactly where the worker may make no control groups', async () => {
     const registry = await open({ SANDBOX: 'host' });
     const isHeld = process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined;
-    expect(registry.warnings()).toEqual(isHeld ? [] : [expect.stringContaining('not held by the kernel')]);
+    expect(registry.warnings()).toEqual(isHeld ? [] : [expect.stringContaining('not enforced by the kernel')]);
   });
 
   it('offers a sandbox for commands also when this process does not serve their pool, and then does not report it', async () => {
