@@ -136,7 +136,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
       this.index();
     } catch (error) {
       this.logger.warn(
-        `Source "${source.name}" changed and cannot be used as it is; its former tools stay. ${error instanceof Error ? error.message : ''}`,
+        `Source "${source.name}" changed and is now invalid; its last valid tools are kept. ${error instanceof Error ? error.message : ''}`,
       );
     }
   }
