@@ -119,7 +119,7 @@ server.removeAllListeners('SIGINT').on('SIGINT', onSigint);
 process.on('SIGINT', onSigint);
 process.on('uncaughtException', (error) => settle({ error: describe(error) }) || complain(describe(error)));
 process.on('unhandledRejection', (error) => complain(describe(error)));
-// After node:vm, SIGINT ends the process until there is a new listener.
+// SIGINT ends the process after node:vm, until there is a new listener.
 const listenAgain = () => process.removeListener('SIGINT', onSigint).on('SIGINT', onSigint);
 let begin = () => {};
 // Called with false when the REPL has passed SIGINT to node:vm, which counts the listeners just before it runs the code: with
