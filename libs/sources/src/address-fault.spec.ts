@@ -23,7 +23,7 @@ describe('the reason why an address of a source does not answer', () => {
   ])('names for %s the address of a source, the reason and what to check, without the query', (code, sentence) => {
     const failed = new TypeError('fetch failed', { cause: coded(code) });
     expect(addressFault(failed, URL_GIVEN)?.message).toBe(sentence);
-    // One reason for each address of a name.
+    // Errors as of a name with several addresses, one reason each.
     const each = new TypeError('fetch failed', { cause: new AggregateError([coded(code)]) });
     expect(addressFault(each, URL_GIVEN)?.message).toBe(sentence);
   });

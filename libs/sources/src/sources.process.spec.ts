@@ -50,7 +50,7 @@ describe('the catalog of sources', () => {
     redis.disconnect();
   });
 
-  /** What a gateway announces for the workers of a source. */
+  /** Announcement by a gateway for the workers of a source. */
   const ofWorkers = (id: SourceId, more: Partial<AnnouncedSource> = {}): AnnouncedSource => {
     const base = { ...id, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
     return { ...base, problems: [], tools: [], updatedAt: new Date().toISOString(), ...more };
@@ -191,7 +191,7 @@ describe('the catalog of sources', () => {
     await second.run({ tenantId: mine, name: 'tracker' }, 'create', {}, CONTEXT);
     leading.tools = [offered('create'), offered('list')];
     calling.change();
-    // Without that the list is read once a minute.
+    // Default without an announced change: one read a minute.
     await eventually(async () => names(mine).join() === 'create,list', 'the list to be read', 45_000);
   });
 

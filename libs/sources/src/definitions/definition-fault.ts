@@ -57,7 +57,7 @@ function secretFault(tenantId: string, definition: SourceDefinition, { secrets }
 /** A program may send what it has anywhere. */
 const PROGRAM = '(a program)';
 
-/** Who listens on the way reads what is sent so. */
+/** Prefix of hosts without TLS, whose requests can be read in transit. */
 const PLAIN = 'http://';
 
 /** A host without TLS is one of its own, which only a rule with `http://` means. */
@@ -75,13 +75,13 @@ function hostOf(url: string): string {
 function secretUses(definition: SourceDefinition): { readonly name: string; readonly to: readonly string[] }[] {
   const uses = (value: unknown, to: readonly string[]) => secretNames(value).map((name) => ({ name, to }));
   const { url, document, model } = { url: undefined, document: undefined, model: undefined, ...definition };
-  // Without `url` requests go to the origin of the document.
+  // Default: the origin of the document.
   const target = url ?? document ?? model?.url;
   const { env, auth, bundle, ...rest } = { env: undefined, auth: undefined, bundle: undefined, ...definition };
   const host = target === undefined ? PROGRAM : hostOf(target);
   return [
     ...uses([env, bundle], [PROGRAM]),
-    // What the issuer gives for a secret goes to the API: a token is worth as much there.
+    // Token of the issuer counts as the secret, since the API receives it.
     ...uses(auth, [...issuerUrls(auth).map(hostOf), host]),
     ...uses(rest, [host]),
   ];

@@ -11,9 +11,9 @@ export interface SourceHosts {
 }
 
 /**
- * Where requests of a source may go: what the worker allows, and what `egress` of the definition leaves of it. Hosts that the
- * config file names may be private, since the operator wrote it.
- * @throws EgressError when an address of the definition is none of these
+ * Allowed hosts of a source: the worker's, limited by `egress` of the definition. Hosts in the config file may be private,
+ * since the operator wrote it.
+ * @throws EgressError if an address of the definition is not allowed
  */
 export function sourcePolicy(worker: EgressPolicy, { origin, urls, egress }: SourceHosts): EgressPolicy {
   const named = urls.map((url) => new URL(url).host);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { EgressFetch } from '#sandbox';
 import type { MessageBudget } from './message-budget.js';
 
-/** After so many lines everything else in the process gets its turn, and nothing is read meanwhile. */
+/** Lines after which the event loop gets a turn, and no input is read meanwhile. */
 const LINES_A_TURN = 64;
 const NEWLINE = 10;
 

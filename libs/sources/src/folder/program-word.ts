@@ -2,7 +2,10 @@ import { statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { findExecutable } from '#sandbox';
 
-/** Whether a word of `run` is a file of the tool's folder: it begins with `./`, or names one there. A program on the PATH is none. */
+/**
+ * True for a word of `run` that is a file of the tool's folder: begins with `./`, or is the name of one there. Programs on the
+ * PATH are not.
+ */
 export function isOwnFile(folder: string, word: string, index: number): boolean {
   if (word.startsWith('./')) return true;
   if (word === '' || word.startsWith('-') || isAbsolute(word) || word.includes('\0') || word.split('/').includes('..')) return false;

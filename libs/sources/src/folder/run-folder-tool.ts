@@ -21,7 +21,7 @@ const MESSAGE_CHARACTERS = 2_000;
 export interface RunOptions {
   readonly sandbox: Sandbox;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** From the definition of the source. */
+  /** Network setting in the definition of the source. */
   readonly network?: 'none' | undefined;
 }
 

@@ -22,7 +22,7 @@ export class SharedConnection {
   private lastFault = '';
   private readonly closing = new AbortController();
   private readonly files: readonly string[];
-  /** Of the secret files, when the current connection was opened. */
+  /** Version of the secret files at the opening of the current connection. */
   private version = '';
   /** How many calls use a connection. */
   private readonly users = new Map<SourceConnection, number>();

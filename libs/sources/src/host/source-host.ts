@@ -111,7 +111,7 @@ export class SourceHost {
     for (const [key, next] of wanted) if (!this.hosted.has(key) && !this.closing.has(key)) this.host(key, next.source, next.local);
   }
 
-  /** One that takes long to close delays its successor, and no other source. */
+  /** Closes a source. A slow close delays its successor, and no other source. */
   private retire(key: string, source: HostedSource): void {
     const closed = source.close().finally(() => {
       this.closing.delete(key);

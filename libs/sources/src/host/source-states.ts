@@ -1,6 +1,6 @@
 import type { AnnouncedSource, NoticeData, SourceNoticeType } from '#contracts';
 
-/** Of one source: one that goes up and down all the time must not fill the log. */
+/** Most events of one source: an unstable one must not fill the log. */
 const MOST_EVENTS = 30;
 const WINDOW_MS = 600_000;
 
@@ -29,7 +29,7 @@ export class SourceStates {
     this.digests = digestsOf(entry?.tools ?? []);
   }
 
-  /** Before the first read. */
+  /** Enters `loading` before the first read. */
   loading(): void {
     if (this.state === 'unknown') this.enter('loading', 'source.loading', { kind: this.kind });
   }

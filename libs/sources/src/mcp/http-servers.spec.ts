@@ -15,7 +15,7 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     return true;
   };
-/** What a server asks or says in the middle of a call, well-formed and odd. */
+/** Messages of a server during a call, well-formed and odd. */
 const events = (messages: readonly object[]) => messages.map((it) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...it })}\n\n`).join('');
 const QUESTIONS = events([
   { id: 1, method: 'ping' },

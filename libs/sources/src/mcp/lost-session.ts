@@ -1,6 +1,6 @@
 import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
 
-/** In the words of libraries for servers. */
+/** Messages of server libraries. */
 const LOST =
   /(?:no valid|invalid|unknown|expired|missing|no such) (?:mcp[ -])?session|session(?:[ -]?id)?(?: (?:is|was|has|been|does))* (?:not found|not exist|unknown|expired|invalid|closed|terminated|missing)/i;
 const NOT_BEGUN = /not (?:been )?initiali[sz]ed|before initiali[sz]ation/i;

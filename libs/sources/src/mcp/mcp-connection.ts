@@ -36,11 +36,11 @@ export interface McpConnectionParts {
   readonly pages: Pick<ListPages, 'fault'>;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
-  /** Whether a call has ended. */
+  /** True if a call has ended. */
   readonly isOver: (callId: string) => Promise<boolean>;
   /** Answers where the server asks for a model; without it the MCP client of the call does. */
   readonly own?: OwnSampling | undefined;
-  /** Its tasks are there after the connection is gone, for every worker. */
+  /** True if tasks outlive the connection, for every worker. */
   readonly tasksOutlive: boolean;
   /** CPU time of its program since the last time; undefined where it is not known. */
   readonly takeCpuMs?: (() => number | undefined) | undefined;
@@ -128,7 +128,7 @@ export class McpConnection implements SourceConnection {
       const failure = callFailure(error, ctx, (text) => withoutSecrets(text, this.parts.secrets));
       throw isRefusedBySession(error) ? new NotBegun(failure.code, failure.message, failure.options) : failure;
     } finally {
-      // Of calls at the same time, the first one that ends is charged for all; also for what the program did between calls.
+      // Charges concurrent calls to the first one that ends, including the CPU time of the program between calls.
       if (this.parts.takeCpuMs !== undefined) ctx.onCpuTime?.(this.parts.takeCpuMs());
     }
   }
@@ -144,7 +144,7 @@ export class McpConnection implements SourceConnection {
     }
   }
 
-  /** As `nextStep`, after the operator's model has answered what it may. */
+  /** Same as `nextStep`, after the answers of the operator's model. */
   private async step(asked: RoundState, ctx: ToolContext) {
     const state = await sampledByOwn(asked, this.parts.own, ctx);
     const next = nextStep(this.parts.source, state, ctx.sampling === true);
@@ -234,7 +234,7 @@ function offeredTool(tool: Tool, anyOutput: boolean): OfferedTool {
   const label = title ?? annotations?.title;
   const input = JsonSchema.safeParse(inputSchema).data ?? {};
   const output = JsonSchema.safeParse(outputSchema).data;
-  // Its author forgot a word that can only be this one.
+  // Schema without the type that its author forgot, which can only be `object`.
   const isUntyped = !isTyped(input) && isFields(input['properties']);
   const isOfObject = output === undefined || !isTyped(output) || [output['type']].flat().includes('object');
   const problems = left.map((field) => `its ${field} cannot be read`);

@@ -314,7 +314,7 @@ export class McpConnector implements SourceConnector {
     const { egress, env, uploaded } = this.options;
     const policy =
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
-    // Renewed before use: bundles that no source uses expire.
+    // Marked as used before it is read, since unused bundles expire.
     if (bundle.url === undefined && bundle.path === undefined) await uploaded.keep({ tenantId, sha256: bundle.sha256 });
     const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }) };
     const { folder, manifest } = await installBundle(bundle, this.bundles, places, signal);

@@ -20,7 +20,7 @@ describe('McpConnector with a server of the newest revision that is odd in one p
   let server: HttpMcpServer | undefined;
   afterEach(() => server?.close());
 
-  /** Its tools, and what the first of them answers. */
+  /** Tools of the server, and the answer of the first one. */
   const used = async (answers: Readonly<Record<string, object>>) => {
     const results: Record<string, object> = { 'server/discover': DISCOVERED, 'tools/list': LISTED, 'tools/call': CALLED, ...answers };
     server = await httpMcpServer((message, _request, response) => {

@@ -28,7 +28,7 @@ export function usualForm(part: Fields, kinds: ReadonlySet<string>): Fields {
 
 const isKind = (type: unknown, kinds: ReadonlySet<string>): boolean => typeof type === 'string' && kinds.has(type);
 
-/** As APIs of models have it. */
+/** Image in the form of model APIs. */
 function imageOf(image: unknown): Fields {
   const url = textOf(image) ?? textOf(fieldsOf(image)['url']);
   return url?.startsWith('data:') === true ? { type: 'image', data: url } : { type: 'resource_link', uri: url };

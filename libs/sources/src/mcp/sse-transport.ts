@@ -12,7 +12,7 @@ import type { AnswerReader } from './answers/answer-reader.js';
 import { rewrittenEvents } from './answers/event-rewriter.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 
-/** Of an answer that refuses a message. */
+/** Most bytes of an answer that refuses a message. */
 const REFUSAL_BYTES = 65_536;
 /** A server names the address for messages at once. */
 const ENDPOINT_MS = 5_000;
@@ -71,7 +71,7 @@ export class SseTransport extends SSEClientTransport {
     throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing to endpoint: ${text}`, { status, statusText, text });
   }
 
-  /** One event at a time: the client handles a notification a moment after it came, and an answer at once. */
+  /** Passes on single events: the client handles a notification a moment after its arrival, and an answer at once. */
   private async *events(body: AsyncIterable<Uint8Array>, signal: AbortSignal | null | undefined): AsyncGenerator<Uint8Array> {
     const { answers } = this;
     try {
@@ -81,7 +81,7 @@ export class SseTransport extends SSEClientTransport {
           .split(/(?<=\n\n)/))
           yield Buffer.from(event);
     } catch (error) {
-      // One of the calls was answered, so none may run again.
+      // Request answered beyond the limit: its effect may have happened, so no waiting call may run again.
       if (error instanceof RangeError) for (const id of answers.waiting) this.onmessage?.(answers.unreadable(id, error.message));
     } finally {
       this.lost();

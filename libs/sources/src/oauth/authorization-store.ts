@@ -54,7 +54,7 @@ export class AuthorizationStore {
     return this.secret !== undefined;
   }
 
-  /** By the clock of Redis. */
+  /** Time by the clock of Redis. */
   now(): Promise<number> {
     return redisNow(this.redis);
   }
@@ -133,7 +133,7 @@ export class AuthorizationStore {
     }
   }
 
-  /** One for each source, in their order. */
+  /** States of the sources, in their order. */
   async states(sources: readonly SourceId[]): Promise<SourceAuthorization[]> {
     if (sources.length === 0) return [];
     const texts = await this.redis.hmget(keys.sourceAuthorizations(), ...sources.map(sourceKey));
@@ -145,7 +145,7 @@ export class AuthorizationStore {
     });
   }
 
-  /** Whether this owner may renew the tokens; another one does it now otherwise. */
+  /** True if this owner may renew the tokens; false while another one renews them. */
   async mayRenew(id: SourceId, owner: string): Promise<boolean> {
     return (await this.redis.set(keys.sourceRenewal(sourceKey(id)), owner, 'PX', RENEWAL_MS, 'NX')) === 'OK';
   }

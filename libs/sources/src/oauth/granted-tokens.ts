@@ -133,7 +133,7 @@ export class GrantedTokens implements Tokens {
     return kept;
   }
 
-  /** One 401 may be a fault of the server: a token that cannot be renewed is sent again. */
+  /** True if the token may be sent. A single 401 may be a fault of the server: a token that cannot be renewed is sent again. */
   private isGood({ now, granted: { accessToken, refreshToken, endsAt = Infinity } }: KeptGrant): boolean {
     return accessToken !== (refreshToken === undefined ? this.dead : this.bad) && now < endsAt;
   }

@@ -69,7 +69,7 @@ export const Granted = z.object({
 });
 export type Granted = z.output<typeof Granted>;
 
-/** Whether an issuer may take both for tokens of one grant. */
+/** True if an issuer may take both for tokens of one grant. */
 export function hasSameClient(one: Granted, other: Granted): boolean {
   return one.issuer.issuer === other.issuer.issuer && one.client.clientId === other.client.clientId;
 }

@@ -9,7 +9,7 @@ import { tokenEndpointOf } from './token-endpoint.js';
 const TOKENS_KEPT = 8;
 
 export interface ServerTokensParts {
-  /** Of the server that takes the tokens. */
+  /** Address of the server that accepts the tokens. */
   readonly url: string;
   readonly auth: McpClientCredentials;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -13,7 +13,7 @@ const MAX_BYTES = 65_536;
 export type IssuerFetch = EgressFetch['fetch'];
 
 export interface ProtectedServer {
-  /** Of the server that takes the tokens. */
+  /** Address of the server that accepts the tokens. */
   readonly url: string;
   /** The one issuer that gets the client secret, whatever the server says. */
   readonly issuer?: string | undefined;
@@ -69,7 +69,7 @@ async function tokenUrlOf(issuer: string, get: EgressFetch['fetch']): Promise<st
   return tokenUrl;
 }
 
-/** One issuer may be written with or without a slash at its end. */
+/** Compares issuers, which may be written with or without a slash at the end. */
 export function isSame(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }

@@ -30,13 +30,13 @@ export function propertiesOf(schema: unknown, refs: DocumentRefs): [name: string
   return [...all].flatMap((it) => Object.entries(fieldsOf(it)));
 }
 
-/** Those that are files. */
+/** Names of properties that are files. */
 export function filesOf(schema: unknown, refs: DocumentRefs): string[] {
   const properties = propertiesOf(schema, refs).filter(([, it]) => isFile(it, refs));
   return [...new Set(properties.map(([name]) => name))];
 }
 
-/** Whether a schema is of binary text, with or without a name for it. */
+/** True for a schema of binary text, with or without a name for it. */
 export function isFile(schema: unknown, refs: DocumentRefs): boolean {
   return partsOf(schema, [...UNIONS, 'items'], refs).some(
     ({ format, type, contentMediaType, contentEncoding }) =>

@@ -1,7 +1,7 @@
 import type { OpenApiSourceDefinition } from '#contracts';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 
-/** What every request carries besides the arguments of the call. */
+/** Parts of every request besides the arguments of the call. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export function credentialsOf(
         : { ...none, cookies: { [auth.name]: value }, secrets: all };
     }
     case 'clientCredentials':
-      // Its token comes with each call.
+      // Token added for each call.
       return { ...none, secrets: [...secrets, resolveSecrets({ secret: auth.clientSecret }, env)['secret'] ?? ''] };
     default:
       return auth satisfies never;

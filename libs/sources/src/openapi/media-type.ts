@@ -4,7 +4,7 @@ export const typeOnly = (mediaType: string): string => (mediaType.split(';')[0] 
 /** JSON by its own name, by that of older servers, or as the syntax of a vendor's type. */
 export const isJson = (type: string): boolean => /^(?:application|text)\/(?:x-)?json$/.test(type) || type.endsWith('+json');
 
-/** One JSON text a line, or after a record separator. */
+/** JSON texts, each on a line or after a record separator. */
 export const isJsonLines = (type: string): boolean => /^application\/(?:(?:x-)?(?:ndjson|jsonl|json-lines|jsonlines)|json-seq)$/.test(type);
 
 export const isText = (type: string): boolean =>

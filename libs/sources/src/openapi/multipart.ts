@@ -77,7 +77,7 @@ function headOf(headers: PartEncoding['headers'], { filename, type }: Part): str
   return all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 }
 
-/** As browsers write names (HTML, "multipart form data"). */
+/** Names in the form of browsers (HTML, "multipart form data"). */
 const quoted = (text: string): string =>
   text.toWellFormed().replace(/["\r\n]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
@@ -98,7 +98,7 @@ function partsOf(name: string, item: unknown, how: PartEncoding | undefined, isF
   });
 }
 
-/** One part, unless its parts have names and there are several of it. */
+/** Single part, or several if the item is a list and its parts have no names. */
 function nestedParts(name: string, body: MultipartBody, item: unknown): Part[] {
   if (item === null) return [];
   const isList = Array.isArray(item);

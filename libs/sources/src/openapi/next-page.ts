@@ -21,9 +21,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface NextPage {
-  /** As the API said it: an address, a cursor or a number. */
+  /** Address, cursor or number in the API's answer. */
   readonly next: string;
-  /** With these arguments instead of its own, the call gives the next page. Absent where none of the operation fits. */
+  /** Arguments of a call for the next page. Absent if none of the operation fits. */
   readonly args?: Readonly<Record<string, JsonValue>>;
 }
 
@@ -33,8 +33,8 @@ export interface Asked {
 }
 
 /**
- * Where the next page is: by the `Link` header (RFC 8288), else by the fields that APIs use for it. No page is asked for
- * by itself: an API could have pages without end.
+ * Next page by the `Link` header (RFC 8288), else by the usual fields of APIs. Pages are never requested automatically: an API
+ * could have pages without end.
  */
 export function nextPage(headers: Headers, json: unknown, asked: Asked): NextPage | undefined {
   const link = /<([^<>]{1,500})>[^<>]*;\s*rel="?next\b/.exec((headers.get('link') ?? '').slice(0, LINK_CHARACTERS))?.[1];
@@ -47,7 +47,7 @@ export function nextPage(headers: Headers, json: unknown, asked: Asked): NextPag
   return undefined;
 }
 
-/** What the model reads. The arguments are those of the tool, so that it can make the call. */
+/** Text for the model. The arguments are those of the tool, so that the model can make the call. */
 export function nextPageText({ next, args }: NextPage): string {
   return args === undefined
     ? `There is a next page: ${next}`

@@ -24,7 +24,7 @@ export interface OpenApiConnectionParts {
   readonly credentials: Credentials;
   /** Adds a token to them for each request. */
   readonly tokens?: ClientCredentials | undefined;
-  /** They get the trace of the call. Default: none. */
+  /** Hosts that get the trace of the call. Default: none. */
   readonly traceHosts?: TraceHosts;
 }
 

@@ -14,9 +14,9 @@ import { OpenApiConnection } from './openapi-connection.js';
 import { readOperations, type ReadOperations, type ReadRules } from './read-operations.js';
 
 export interface OpenApiConnectorOptions {
-  /** For sources of the config file also the hosts that they name. */
+  /** Egress policy; for sources of the config file the hosts in their definition are added. */
   readonly egress: EgressPolicy;
-  /** Where secrets are found, and `TRACE_HOSTS`. */
+  /** Environment with the secrets by name, and `TRACE_HOSTS`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (message: string, facts: object) => void;
 }

@@ -15,7 +15,7 @@ const FACTS: Readonly<Record<(typeof METHODS)[number], Facts>> = {
   post: { tier: 'side_effecting', effect: 'once' },
   patch: { tier: 'side_effecting', effect: 'once' },
 };
-/** Of a method that the document brings: it may do anything. */
+/** Facts of a custom method in the document: it may have any effect. */
 const UNKNOWN: Facts = { tier: 'privileged', effect: 'once' };
 const isKnown = (method: string): method is keyof typeof FACTS => Object.hasOwn(FACTS, method);
 

@@ -5,7 +5,7 @@ import { pathText, percentEncoded, type Place, type Written } from './parameter-
 export interface Slot {
   /** The name between the braces, without operators and expressions of a router. */
   readonly name: string;
-  /** Its text may have slashes: `{path+}`, `{path*}`, `{+path}`, `{path...}`, `{path:.*}`. */
+  /** True if the text may have slashes: `{path+}`, `{path*}`, `{+path}`, `{path...}`, `{path:.*}`. */
   readonly isGreedy: boolean;
   readonly isInQuery: boolean;
   /** The style that an operator of RFC 6570 asks for: `{.format}`, `{;v}`. */

@@ -6,7 +6,7 @@ import type { MultipartBody, PartEncoding, PositionalParts } from './operation.j
 import { STYLES } from './parameter-style.js';
 
 const HEADER = /^[A-Za-z0-9-]{1,100}$/;
-/** Of parts within parts. */
+/** Most levels of parts within parts. */
 const MAX_LEVELS = 4;
 
 /** How the properties of a form are written, by name. */

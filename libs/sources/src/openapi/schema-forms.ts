@@ -50,7 +50,7 @@ export function nullable(result: JsonSchema, from: Fields): JsonSchema {
   };
 }
 
-/** Without properties that only answers have, and without the names of those of its parts among the required ones. */
+/** Removes properties that only answers have, and their names and those of its parts from the required ones. */
 export function withoutReadOnly(result: JsonSchema, from: Fields, refs: DocumentRefs): JsonSchema {
   const own = new Set(readOnlyNames(from['properties'], refs));
   const all = new Set([...own, ...readOnlyNamesOfParts(from, refs)]);

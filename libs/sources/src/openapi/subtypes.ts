@@ -24,7 +24,7 @@ export class Subtypes {
     this.direct.set($ref, known);
   }
 
-  /** Whether others extend the schema. */
+  /** True if other schemas extend this one. */
   has(reference: string): boolean {
     return this.direct.has(reference);
   }

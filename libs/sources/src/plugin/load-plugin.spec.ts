@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadPlugins } from './load-plugin.js';
 
-/** What `definePlugin` makes, without the SDK. */
+/** Same form as from `definePlugin`, without the SDK. */
 const plugin = (name: string, open: string) => `export default { [Symbol.for('toolyard.plugin')]: 1, name: '${name}', open: ${open} };`;
 
 describe('loading of plugins', () => {

@@ -60,7 +60,7 @@ it.each([
         try {
           send(ctx);
         } catch {
-          // It does not heed it.
+          // Ignores the stop.
         }
       }
       await turn();

@@ -36,7 +36,7 @@ export function checkableSchema(schema: JsonSchema, options: CheckableOptions = 
 /** Reads a copy in place: references lead to parts of it. */
 class Reading {
   private readonly left: string[] = [];
-  /** With where they are. */
+  /** Visited schemas with their positions. */
   private readonly seen = new Map<JsonSchema, string>();
   /** Schemas that check less than their authors meant. */
   private readonly lossy = new Set<JsonSchema>();
@@ -157,7 +157,7 @@ class Reading {
     });
   }
 
-  /** In place of a part that is no schema: it allows everything. */
+  /** Replacement of a part that is not a schema: allows every value. */
   private anything(pointer: string): JsonSchema {
     const part: JsonSchema = {};
     this.seen.set(part, pointer);

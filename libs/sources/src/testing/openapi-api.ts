@@ -10,7 +10,7 @@ import { readOperations } from '../openapi/read-operations.js';
 
 export interface SeenRequest {
   readonly method: string;
-  /** As it was sent. */
+  /** Address in the request, unchanged. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;

@@ -5,7 +5,7 @@ export const RAW_WAYS = ['json', 'sse', 'stdio'] as const;
 export type RawWay = (typeof RAW_WAYS)[number];
 
 export interface RawMcpServer {
-  /** What a definition of a source needs to reach it. */
+  /** Fields of a source definition needed to reach the server. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly host: string;
   /** Bodies of the requests to run its tool, as they came. */

@@ -12,7 +12,7 @@ interface Size {
   readonly tools: number;
 }
 
-/** One reading of a list, page after page. */
+/** Reading of a list, page after page. */
 interface Walk extends Size {
   readonly asked: Set<string>;
   /** The cursor that its last answer gave. */
@@ -23,7 +23,7 @@ interface Walk extends Size {
 export class ListPages {
   /** Why pages of the list that was read last were left out. */
   fault: string | undefined;
-  /** By the id of the last request of each. */
+  /** Readings by the id of the last request of each. */
   private readonly walks = new Map<string, Walk>();
 
   /** A page is asked for; the first one has no cursor. */
@@ -36,7 +36,7 @@ export class ListPages {
     if (this.walks.size > MAX_WALKS && oldest !== undefined) this.walks.delete(oldest);
   }
 
-  /** Whether pages were read before the one that this request asks for. */
+  /** True if pages were read before the one of this request. */
   isLater(id: string): boolean {
     return (this.walks.get(id)?.asked.size ?? 0) > 0;
   }

@@ -3,7 +3,7 @@ import { isFields, type Fields } from '../../fields.js';
 
 type Schema = (typeof specTypeSchemas)[keyof typeof specTypeSchemas];
 
-/** Whether the client takes the value. */
+/** True if the client accepts the value. */
 export function isValid(schema: Pick<Schema, '~standard'>, value: unknown): boolean {
   const read = schema['~standard'].validate(value);
   return !(read instanceof Promise) && read.issues === undefined;

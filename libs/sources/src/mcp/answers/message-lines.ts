@@ -3,7 +3,7 @@ import { LargeMessage } from './large-message.js';
 
 const NEWLINE = 10;
 const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
-/** Of a message that may go on after a line end. */
+/** Beginning of a message that may continue after a line end. */
 const BEGINNING = /^\s*[{[]/;
 /** Line with which a message begins that is written over several lines. */
 const OPENING = /^\s*[{[]\s*$/;
@@ -17,13 +17,13 @@ export class MessageLines {
   hasHeaders = false;
   private pieces: Uint8Array[] = [];
   private size = 0;
-  /** In the place of the pieces, once they are too large. */
+  /** Replaces the pieces, once they are too large. */
   private large: LargeMessage | undefined;
-  /** By the header under way. */
+  /** Length in the header in progress. */
   private length = 0;
   /** Bytes that the message after a header still has. */
   private left = 0;
-  /** Of the message after a header; undefined where it is no JSON. */
+  /** End of the JSON text after a header; undefined if it is not JSON. */
   private json: JsonEnd | undefined;
   /** The message has line ends: it goes on to its last bracket, at most to the end of its frame. */
   private isSpread = false;

@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import { mendedOf, readToolList } from './tool-list.js';
 
 it('names the annotations of a tool that cannot be read, however many it has', () => {
-  // They would take minutes if each took longer the more others there are.
+  // Number of annotations that would take minutes to read in quadratic time.
   const others = Object.fromEntries(Array.from({ length: 600_000 }, (_, at) => [`x${at}`, true]));
   const annotations = { ...others, title: 7, readOnlyHint: 'yes', destructiveHint: true, idempotentHint: null };
   const { tools } = readToolList({ tools: [{ name: 't', inputSchema: { type: 'object' }, annotations }] }, () => undefined);

@@ -11,7 +11,7 @@ const NO_INPUT = { type: 'object' };
 /** Fields of a tool that the client would refuse. */
 export interface Mended {
   readonly inputSchema: unknown;
-  /** In the form of an older revision, as which the client reads the list of an older server. */
+  /** Output schema in the form of an older revision, which the client reads from an older server. */
   readonly outputSchema?: unknown;
   /** The fields that were left out. */
   readonly left: readonly string[];

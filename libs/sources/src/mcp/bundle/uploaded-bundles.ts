@@ -28,7 +28,7 @@ export class UploadedBundles {
     const isNew = await this.redis.renamenx(draft, bundle);
     if (isNew === 1) return;
     await this.redis.del(draft);
-    // One that a source uses never expires, and GT leaves it so.
+    // Bundles in use never expire, which GT preserves.
     await this.redis.expire(bundle, UNUSED_SECONDS, 'GT');
   }
 
@@ -60,7 +60,7 @@ export class UploadedBundles {
     await this.redis.expire(keys.uploadedBundle(tenantId, sha256), UNUSED_SECONDS);
   }
 
-  /** Its bytes, for a source that uses it. @throws Error in words for the operator when it is not there */
+  /** Reads the bytes for a source that uses them. @throws Error with a text for the operator if the bundle is missing */
   async *read({ tenantId, sha256 }: BundleId): AsyncGenerator<Buffer> {
     const key = keys.uploadedBundle(tenantId, sha256);
     const bytes = Number((await this.redis.hget(key, BYTES)) ?? Number.NaN);

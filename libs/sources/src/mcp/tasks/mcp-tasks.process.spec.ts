@@ -10,7 +10,7 @@ import { mcpConnector } from '../../testing/mcp-connector.js';
 const FIXTURE = resolve('test/support/task-mcp-server.fixture.mjs');
 const BRANCH = { branch: 'next' };
 
-/** What a worker does with a suspended call, without a worker: it takes it up at once. */
+/** Plays a worker that resumes a suspended call immediately. */
 describe('tasks of MCP servers', () => {
   const opened: { close(): unknown }[] = [];
   afterEach(async () => {
@@ -42,7 +42,7 @@ describe('tasks of MCP servers', () => {
     };
     return { progress, ctx: ctx as unknown as ToolContext };
   };
-  /** To the result or the first question, each look by the next of these connections. */
+  /** Follows the call to the result or the first question, each attempt on the next of these connections. */
   const follow = async (tool: string, at: readonly SourceConnection[], first?: Resumed): Promise<ToolOutput> => {
     let resumed = first;
     for (let turn = 0; ; turn++) {

@@ -9,7 +9,7 @@ import { pollMs, ServerTask, type TaskState } from './task.js';
 import type { TaskWatch } from './task-watch.js';
 
 const REQUEST_MS = 30_000;
-/** With waits up to 30 s between them: a server may restart meanwhile. */
+/** Most failed polls in a row, up to 30 s apart: a server may restart meanwhile. */
 const MAX_MISSES = 20;
 
 export interface PolledTaskParts {

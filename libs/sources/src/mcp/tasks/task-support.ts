@@ -31,7 +31,7 @@ export class TaskSupport {
     return support === 'required' || (support === 'optional' && this.outlive);
   }
 
-  /** For all calls that wait for it: it has a timeout of its own, and no call's signal ends it. */
+  /** Reads the list once for all waiting calls, with its own timeout; the signal of a call does not end it. */
   private read(): Promise<ReadonlyMap<string, Support>> {
     const reading = this.client.listTools(undefined, { timeout: LIST_MS }).then(({ tools }) => supportIn(tools));
     reading.catch(() => {

@@ -18,7 +18,7 @@ export class TaskWatch {
     private readonly isOver: (callId: string) => Promise<boolean>,
   ) {}
 
-  /** Until the call goes on, here or on another worker. */
+  /** Watches the call until it continues, here or on another worker. */
   start(callId: string, taskId: string, forMs: number): void {
     this.stop(callId);
     const until = performance.now() + forMs + SLACK_MS;
