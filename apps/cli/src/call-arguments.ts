@@ -27,13 +27,13 @@ export interface WrittenArguments {
   readonly loose: readonly string[];
 }
 
-/** Whether the first word has no name, such as `ls`: it is the only required argument of the tool. */
+/** True if the first word has no name, such as `ls`: the value of the tool's only required argument. */
 export function isPositional(words: readonly string[]): boolean {
   const [first = '-'] = words;
   return first !== '-' && !isWholeJson(first) && !NAMED.test(first);
 }
 
-/** What can only be meant as all arguments. A list is refused as such; `[ -f x ] && ls` is a command. */
+/** True for a word that can only be all arguments. A list is rejected as such; `[ -f x ] && ls` is a command. */
 function isWholeJson(word: string): boolean {
   if (word.trimStart().startsWith('{')) return true;
   try {

@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.js';
 const PART = /^[0-9A-HJKMNP-TV-Z]{4,26}$/;
 const MOST = 20;
 
-/** What names a call in a list. */
+/** Fields that identify a call in a list. */
 interface Named {
   readonly id: string;
   readonly tool: string;
@@ -43,7 +43,7 @@ export function callIdsOf(context: CommandContext, texts: readonly string[]): Pr
   return Promise.all(texts.map((text) => callIdOf(context, text)));
 }
 
-/** Whether `part` ends the id, or begins its last 8 characters. */
+/** True if the id ends with `part`, or its last 8 characters begin with it. */
 export function isNamed(id: string, part: string): boolean {
   return shortCallId(id).startsWith(part) || id.endsWith(part);
 }

@@ -9,10 +9,10 @@ export const DEFAULT_URL = LOCAL_INSTALLATION.url;
 
 export interface CliConfig {
   readonly url: string;
-  /** Where the address was found, for `doctor`. */
+  /** Origin of the address, for `doctor`. */
   readonly urlFrom: string;
   readonly apiKey: string;
-  /** Where the key was found, for `doctor`. */
+  /** Origin of the key, for `doctor`. */
   readonly keyFrom: string;
   /** Whole path of the data folder, if the key is from there. */
   readonly dataFolder?: string;

@@ -60,7 +60,7 @@ export async function main(version: string, standalone: string): Promise<void> {
   await addCompletion(program, argv.slice(2), env);
   for (const command of withSubcommands(program)) command.exitOverride();
   try {
-    // As a person tries a new program: there is nothing to call yet.
+    // Default command `start`: the first start of a new program, with no call to make yet.
     await program.parseAsync(argv.length > 2 ? argv : [...argv, 'start']);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

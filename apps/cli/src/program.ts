@@ -37,7 +37,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
     .option('--json', 'print JSON, one text a line')
     .showHelpAfterError('(see --help)')
-    // As every other message of this program begins. Commands that are added below inherit it.
+    // Prefix of every other message of this program. Commands that are added below inherit it.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'toolyard: ')) })
     .addHelpText('after', EXIT_CODES_HELP);
   const add: Add = (name, description) => program.command(name).description(description);
@@ -61,7 +61,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   return program;
 }
 
-/** What other programs start, or are started by. */
+/** Adds commands that other programs start, or that start others. */
 function addPrograms(add: Add, start: Start): void {
   addMcp(add, start);
   add('worker-check', 'check a worker program against the protocol toolyard-worker/1; needs no gateway')
@@ -71,7 +71,7 @@ function addPrograms(add: Add, start: Start): void {
     .action((command: string[], flags: WorkerCheckFlags) => start((context) => workerCheck(context, command, flags)));
 }
 
-/** Its module is loaded when it runs: no other command needs it. */
+/** Adds commands whose module is loaded on use: no other command needs it. */
 function addArchive(add: Add, start: Start, program: Command): void {
   add('verify', 'verify an archive, or the proof of a call; needs no gateway. --key is the public key of the archive')
     .argument('<archive>', 'a folder, file:folder, s3://bucket/prefix, or the file of a proof')
@@ -85,7 +85,7 @@ function addArchive(add: Add, start: Start, program: Command): void {
     );
 }
 
-/** What looks after an installation. */
+/** Adds commands for the maintenance of an installation. */
 function addInstallation(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
   add('history', 'the database of lists and numbers')
     .command('rebuild')

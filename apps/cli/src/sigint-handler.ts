@@ -31,7 +31,7 @@ export class SigintHandler {
     this.lastMessage = lastMessage;
   }
 
-  /** From now on each of them, and SIGHUP, is passed to `receiver`, which ends this process too. */
+  /** Passes every further signal, and SIGHUP, to `receiver`, which also ends this process. */
   passOn(receiver: (signal: NodeJS.Signals) => void): void {
     this.receiver = receiver;
     this.source.on('SIGHUP', receiver);

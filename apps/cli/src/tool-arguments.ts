@@ -19,7 +19,7 @@ export async function argumentsOf(
   let descriptor: Promise<ToolDescriptor | undefined> | undefined;
   const describe = () => (descriptor ??= toolOf(client, tool, dialect));
   const [first, ...rest] = words;
-  // Before the words are read: a wrong name is no fault of theirs.
+  // Checked before the words are parsed: a wrong tool name is not a fault of the words.
   if (isPositional(words) && (await describe()) === undefined) {
     const known = await catalog(client, { dialect });
     if (known.length > 0) throw unknownTool(tool, known);

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { ToolDescriptor } from '#contracts';
 import { UsageError } from './usage-error.js';
 
-/** For a name that is none of these tools: the nearest one, if there is one. `known`: all tools of the key. */
+/** Error for an unknown tool name, with the nearest name if there is one. `known`: all tools of the key. */
 export function unknownTool(name: string, known: readonly Pick<ToolDescriptor, 'name' | 'aliases'>[]): UsageError {
   const far = Math.max(2, Math.floor(name.length / 3));
   const [nearest] = known

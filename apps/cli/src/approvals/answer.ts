@@ -1,6 +1,6 @@
 import type { Approval } from '#contracts';
 
-/** What a person may type at the question whether a call may run. */
+/** Answers that a person may type at an approval request. */
 export type Answer = 'allow' | 'always' | 'deny' | 'never' | 'edit' | 'skip' | 'quit';
 
 const LETTERS: Readonly<Record<string, Answer>> = {
@@ -34,7 +34,7 @@ export function answerOf(text: string): Answer | undefined {
   return Object.hasOwn(WORDS, typed) ? WORDS[typed] : undefined;
 }
 
-/** What "always" may mean for a call: to trust something, or its tool. */
+/** Meaning of "always" for a call: trust in an option of the approval, or in its tool. */
 export interface AlwaysChoice {
   readonly label: string;
   readonly body: { readonly scope: 'session-args'; readonly trustOption: string } | { readonly scope: 'session-tool' };
@@ -49,7 +49,7 @@ export function alwaysChoices(tool: string, { trustOptions, options }: Approval)
   return anyCall ? [...trust, { label: `Every call of ${tool}`, body: { scope: 'session-tool' } }] : trust;
 }
 
-/** Whether the tool may be denied for the rest of the session. */
+/** True if the tool may be denied for the rest of the session. */
 export function mayNever({ options }: Approval): boolean {
   return options.some(({ id }) => id === 'reject_always_tool');
 }

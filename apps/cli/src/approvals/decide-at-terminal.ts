@@ -80,7 +80,7 @@ function hint(call: Call, style: AskOptions['style']): string {
   return `${style === 'call' ? 'May it run? ' : ''}${words.join(' ')}?`;
 }
 
-/** For an answer that is none of them. */
+/** Explanation after an unknown answer. */
 function meanings(call: Call, style: AskOptions['style'], width: number): string[] {
   const lines = choicesOf(call, style).flatMap(([word, meaning]) => wrapped(`  ${word.padEnd(9)} ${meaning}`, width, 12));
   return ['Type a letter, then Enter:', ...lines];

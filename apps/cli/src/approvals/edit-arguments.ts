@@ -40,7 +40,7 @@ function editText(text: string, name: string, env: NodeJS.ProcessEnv): string {
   const editor = env['VISUAL'] || env['EDITOR'] || 'vi';
   try {
     writeFileSync(file, text, { mode: 0o600 });
-    // As git does: the variable may hold arguments of the editor.
+    // Shell as in git: the variable may contain arguments of the editor.
     const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit', env });
     if (status !== 0)
       throw new UsageError(

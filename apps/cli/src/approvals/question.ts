@@ -11,7 +11,7 @@ import { wrapped } from '../terminal/wrapped.js';
 
 const REASON_CHARS = 1000;
 
-/** What a person is asked about one call: who asks, all that would run, and why a person is asked. */
+/** Approval request for a call as lines: requester, everything that would run, and the reason. */
 export function questionLines(call: Call, subjects: CallSubjects, { terminal }: Pick<CommandContext, 'terminal'>): string[] {
   const { id, tool, risk, agentId, sessionId, approval, purpose } = call;
   const left = approval && `${duration(Math.max(0, Date.parse(approval.expiresAt) - Date.now()))} left`;

@@ -62,7 +62,7 @@ function printReport({ terminal }: Context, report: VerifyReport): void {
   terminal.line(faults === 0 ? 'no fault' : `${faults} faults`);
 }
 
-/** Whether the call is proven; writes the proof to the file. */
+/** True if the call is proven; writes the proof to the file. */
 function reportProof({ terminal, json }: Context, callId: string, proof: VerifyReport['proof'], file: string | undefined): boolean {
   if (proof === undefined) {
     terminal.note(`toolyard: no checkpoint covers call ${shown(callId)}, or the archive does not have it`);

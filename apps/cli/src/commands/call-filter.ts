@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CallFilterInput } from '#contracts';
 import { parseSince } from '../terminal/time-text.js';
 
-/** Which calls. */
+/** Flags that select calls. */
 export interface FilterFlags {
   readonly status?: string;
   readonly outcome?: string;

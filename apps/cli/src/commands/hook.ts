@@ -45,7 +45,7 @@ export function addHooks(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
     );
 }
 
-/** For `.claude/settings.json`. Only the hook gets the variables, not the commands that Claude Code runs. */
+/** Prints settings for `.claude/settings.json`. Only the hook gets the variables, not the commands that Claude Code runs. */
 function printSettings({ config, terminal }: CommandContext, flags: HookFlags, options: readonly string[]): number {
   const variables = Object.entries(portableVariables(config)).map(([name, value]) => `${name}=${shellWord(value)}`);
   const words = [...thisProgram(), 'hook', 'claude', ...options].map(shellWord);
@@ -120,7 +120,7 @@ function parseInput(text: string): PreToolUseInput {
   );
 }
 
-/** As the kernel follows links. */
+/** Limit of the kernel for followed links. */
 const MAX_LINKS = 40;
 
 /** The file that a path means, with all symbolic links followed, also if it does not exist yet. */

@@ -1,6 +1,6 @@
 import type { Diagnostics, QueueStatus, RedisServerInfo, ToolDescriptor, WorkerStatus } from '#contracts';
 
-/** One result of the doctor. `fix`: what to do about it. */
+/** Result of the doctor. `fix`: suggested action. */
 export interface Check {
   readonly what: string;
   readonly verdict: 'ok' | 'warn' | 'fail';

@@ -2,7 +2,7 @@ import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { UsageError } from '../usage-error.js';
 
-/** One statement may delete all rows of a partition. */
+/** Timeout of a statement, which may delete all rows of a partition. */
 const STATEMENT_TIMEOUT_MS = 30 * 60_000;
 const DEFAULT_PARTITIONS = 16;
 const START_TIMEOUT_MS = 15_000;

@@ -4,9 +4,9 @@ import { stringify } from 'yaml';
 export interface McpServer {
   readonly command: string;
   readonly args: readonly string[];
-  /** Without the API key. */
+  /** Variables without the API key. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the client has to give it the API key, since `env` names no data folder with one. */
+  /** True if the client has to supply the API key, since `env` names no data folder with one. */
   readonly needsKey: boolean;
 }
 
@@ -40,7 +40,7 @@ const common = (key: string, more: object = {}) => ({
 
 const entry = (server: McpServer, key: string) => ({ command: server.command, args: server.args, env: envWith(server, key) });
 
-/** By the words of `--print-config`, from the documentation of each client (November 2026). */
+/** Clients by their names for `--print-config`, from the documentation of each client (November 2026). */
 export const CLIENTS: Readonly<Record<string, McpClient>> = {
   'claude-code': {
     name: 'Claude Code',

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION_META_KEY, type JSONRPCRequest } from '@modelcontextprotocol/client';
 
-/** Of a revision since 2026-07-28: each request says its own. */
+/** True for a revision since 2026-07-28: each request contains its revision. */
 export function isModern({ params }: JSONRPCRequest): boolean {
   return typeof params?._meta?.[PROTOCOL_VERSION_META_KEY] === 'string';
 }

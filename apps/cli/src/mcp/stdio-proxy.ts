@@ -17,12 +17,12 @@ import { OpenRequests } from './open-requests.js';
 import { SpacedAnswers } from './spaced-answers.js';
 
 export interface StdioProxyOptions {
-  /** Of the gateway. */
+  /** Address of the gateway. */
   readonly url: string;
   readonly apiKey: string;
   /** Added to the `_meta` of each `tools/call` that does not say it itself. */
   readonly callMeta: Readonly<Record<string, string>>;
-  /** For people; nothing but messages goes to the standard output. */
+  /** Prints notes for people; the standard output is only for messages. */
   readonly note: (text: string) => void;
 }
 

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { SigintHandler } from '../sigint-handler.js';
 
-/** Whether a person sits at standard input. */
+/** True if a person uses standard input. */
 export function hasPerson(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -19,7 +19,7 @@ export function ask(question: string, interrupts: SigintHandler, signal?: AbortS
     const settle = (answer: string | undefined) => {
       settled = true;
       stop.removeEventListener('abort', aborted);
-      // Before the close, which settles too: the first answer counts.
+      // Resolved before the close, which settles too: the first answer counts.
       resolve(answer);
       lines.close();
     };
@@ -30,7 +30,7 @@ export function ask(question: string, interrupts: SigintHandler, signal?: AbortS
     };
     stop.addEventListener('abort', aborted);
     lines.once('close', aborted);
-    // After Ctrl-D, an interface made later hears of no end.
+    // Ctrl-D before: an interface created later gets no end event.
     if (stop.aborted || process.stdin.readableEnded) settle(undefined);
     else lines.question(question, (answer) => settle(answer.trim()));
   });
@@ -49,10 +49,10 @@ export function forgetTypedAhead(): void {
     return;
   }
   try {
-    // One line a read. Throws EAGAIN when none is left.
+    // Reads a line each time. Throws EAGAIN when no input is left.
     while (readSync(terminal, Buffer.alloc(4096)) > 0);
   } catch {
-    // Nothing is left.
+    // No input is left.
   } finally {
     closeSync(terminal);
   }

@@ -2,7 +2,7 @@ import type { JsonValue, ToolSubject } from '#contracts';
 import { subjectText, withoutDefaults } from '#subject';
 import type { CommandContext } from '../command-context.js';
 
-/** What calls do, in one line each: `$ npm test`, `src/login.ts`. */
+/** Subjects of calls, one line each: `$ npm test`, `src/login.ts`. */
 export interface CallSubjects {
   /** `preview`: the beginning of the arguments as JSON text. Hidden characters are written out. */
   line(tool: string, preview: string): string;

@@ -3,12 +3,12 @@ import { fileChanges, hunkHeader } from '#subject';
 import type { Terminal } from './terminal.js';
 import { inLine } from './visible-text.js';
 
-/** Of all files together. */
+/** Most lines of all files together. */
 const MOST_LINES = 200;
 /** Characters of a line, such as one of a minified file. */
 const MOST_CHARACTERS = 1_000;
 
-/** What a call has changed in files as lines of a terminal: coloured unified diffs, of which the first lines are shown. */
+/** Changes of a call in files as lines of a terminal: the first lines of coloured unified diffs. */
 export function changeLines({ id, result }: Pick<Call, 'id' | 'result'>, terminal: Terminal): string[] {
   const lines = fileChanges(result?.details).flatMap((change) => linesOf(change, terminal));
   const left = lines.length - MOST_LINES;
@@ -27,7 +27,7 @@ function linesOf({ path, added, removed, hunks, truncated }: FileChange, termina
   ];
 }
 
-/** Its first character decides, where `patchLine` of arguments has to guess: `--- x` may be a removed line. */
+/** Coloured line by its first character, whereas `patchLine` of arguments has to guess: `--- x` may be a removed line. */
 function changedLine(line: string, terminal: Terminal): string {
   const text = line.replace(/\r$/, '');
   const shown = inLine(terminal.visible(text.slice(0, MOST_CHARACTERS))) + (text.length > MOST_CHARACTERS ? '…' : '');

@@ -16,7 +16,7 @@ export function scheduleRow(schedule: Schedule, now: number, short: boolean): st
   return [shown(id), call.tool, when, state, oneLine(name, 40), run === undefined ? '' : `last ${run}`];
 }
 
-/** Those that a person means by an id, or by at least 4 characters of its end. */
+/** Schedules matched by an id, or by at least 4 characters of its end. */
 export function matchingSchedules<T extends Pick<Schedule, 'id'>>(schedules: readonly T[], text: string): T[] {
   const end = text.toLowerCase();
   return schedules.filter(({ id }) => id === text || (end.length >= LEAST_CHARS && id.endsWith(end)));

@@ -1,6 +1,6 @@
 import { oneLine } from './safe-text.js';
 
-/** So few characters say little of a command or a path. */
+/** Smallest width of the last column: fewer characters make a command or a path useless. */
 const LAST_CHARS = 24;
 
 /**

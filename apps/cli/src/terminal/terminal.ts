@@ -15,7 +15,7 @@ export interface Stream extends Writable {
  * terminal; a pipe or a file receives the exact bytes.
  */
 export class Terminal {
-  /** Whether data that is cut short is of no use: then also a reader that closes the pipe is a failure. */
+  /** True if truncated data is useless: a reader that closes the pipe is then a failure, too. */
   isWhole = false;
   private status = '';
   private readonly warnings = new Set<string>();
@@ -26,7 +26,7 @@ export class Terminal {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** Whether stderr is an interactive terminal. */
+  /** True if stderr is an interactive terminal. */
   get live(): boolean {
     return this.stderr.isTTY === true && this.env['TERM'] !== 'dumb' && !this.env['CI'];
   }
@@ -41,7 +41,7 @@ export class Terminal {
     return this.stderr.isTTY === true ? this.stderr.columns || 80 : 160;
   }
 
-  /** Whether a person reads the data: then ids are short. */
+  /** True if a person reads the data: ids are then short. */
   get isRead(): boolean {
     return this.stdout.isTTY === true;
   }

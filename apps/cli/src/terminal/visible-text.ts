@@ -13,12 +13,12 @@ export function visible(text: string, writtenOut = false): string {
     .join('');
 }
 
-/** Whether a text has characters that hide or reorder what is seen. */
+/** True if a text has characters that hide or reorder visible text. */
 export function hasHidden(text: string, writtenOut = false): boolean {
   return /\r(?!\n)/.test(text) || invisiblePieces(text, writtenOut).some((piece) => 'codePoint' in piece);
 }
 
-/** Whether a text has names that may not be what they look like. */
+/** True if a text has names with look-alike characters. */
 export function hasLookAlikes(text: string): boolean {
   return lookAlikes(text).length > 0;
 }

@@ -8,7 +8,7 @@ export const CHECK_SLOTS = 100;
 
 export type Attempt = Pick<WorkerCall, 'callId' | 'fence'>;
 
-/** What a scenario works with: the scripted gateway, the worker program and its connections. */
+/** Environment of a scenario: the scripted gateway, the worker program and its connections. */
 export class Bench {
   readonly changes: Changes;
   readonly server: CheckServer;

@@ -5,15 +5,15 @@ import { Changes, CheckFailed } from './changes.js';
 export interface CheckTransport {
   readonly kind: 'websocket' | 'poll';
   send(frame: WorkerServerFrame | object): void;
-  /** Without a word, as when a gateway dies. */
+  /** Closes the connection without a frame, like a gateway that dies. */
   cut(): void;
 }
 
-/** One connection of the worker under test, after its hello. Keeps every frame. */
+/** Connection of the worker under test, after its hello. Stores every frame. */
 export class CheckConnection {
-  /** All of them, in order. */
+  /** All frames, in order. */
   readonly received: WorkerFrame[] = [];
-  /** What the worker sent against the protocol. */
+  /** Violations of the protocol by the worker. */
   readonly faults: string[] = [];
   readonly credit = new Map<Pool, number>();
   isClosed = false;

@@ -19,7 +19,7 @@ import { PollFrames } from './poll-frames.js';
 export const CHECK_KEY = 'key-of-the-worker-check';
 export const CHECK_LEASE_MS = 3_000;
 
-/** What a scenario decides about a hello: an answer, no answer, or a problem. */
+/** Response of a scenario to a hello: an answer, no answer, or a problem. */
 export type HelloPolicy = 'welcome' | 'cut' | 'refuse';
 
 /** A gateway that does only what a scenario says: `toolyard-worker/1` by WebSocket and by long poll. */
@@ -34,9 +34,9 @@ export class CheckServer {
   clockMs = 0;
   /** Outputs that were sent beside frames. */
   readonly outputs: CheckOutput[] = [];
-  /** So many requests with an output are cut before they are answered. */
+  /** Number of requests with an output whose connection is cut before the answer. */
   cutOutputs = 0;
-  /** They are answered by 409. */
+  /** True to answer requests with an output by 409. */
   refuseOutputs = false;
   /** Attempts to connect while it was down. */
   refusedConnections = 0;
@@ -84,7 +84,7 @@ export class CheckServer {
     this.changes.happened();
   }
 
-  /** As a gateway that dies: every connection is cut and new ones are refused. */
+  /** Simulates the death of a gateway: every connection is cut and new ones are refused. */
   down(): void {
     this.isDown = true;
     this.forget();
@@ -231,7 +231,7 @@ export interface CheckOutput extends WorkerOutput {
   readonly fence: string | null;
 }
 
-/** Of which call a request sends an output; undefined for any other request. */
+/** Call whose output a request sends; undefined for any other request. */
 function outputOf({ method, url = '' }: IncomingMessage): Omit<CheckOutput, keyof WorkerOutput> | undefined {
   const { pathname, searchParams } = new URL(url, 'http://check');
   const [, callId] = /^\/v1\/calls\/([^/]+)\/output$/.exec(pathname) ?? [];

@@ -50,7 +50,7 @@ async function* waiting(
   }
 }
 
-/** What `approve --always args --trust` takes, and what that would trust. */
+/** Lines with the ids for `approve --always args --trust`, and the scope of each trust. */
 function trustLines({ approval }: Call): string[] {
   return (approval?.trustOptions ?? []).map(
     ({ id, label, display }) => `    --always args --trust ${oneLine(id, 40)}: ${oneLine(`${label} ${display}`, 200)}`,

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command-context.js';
 import { followCall } from '../../follow-call.js';
 
 export interface DecideFlags {
-  /** For this tool, or for similar arguments, in the session from now on. */
+  /** Scope of the decision for the rest of the session: this tool, or similar arguments. */
   readonly always?: 'tool' | 'args';
   readonly trust?: string;
   readonly reason?: string;

@@ -20,7 +20,7 @@ export interface BatchFlags {
   readonly wait: boolean;
 }
 
-/** Those without settings that must be given. */
+/** Strategies without mandatory settings. */
 export const STRATEGIES = ['tiered', 'parallel', 'sequential'] as const;
 
 type BatchCall = z.input<typeof BatchCallBody>;

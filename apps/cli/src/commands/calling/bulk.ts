@@ -9,7 +9,7 @@ import { filterOf, type FilterFlags } from '../call-filter.js';
 export interface BulkFlags extends FilterFlags {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
-  /** Of an erasure. */
+  /** Reason of an erasure. */
   readonly reason?: string;
 }
 
@@ -68,7 +68,7 @@ export async function bulk(context: CommandContext, what: keyof typeof DONE, fla
   return failed.length > 0 ? EXIT.failed : EXIT.completed;
 }
 
-/** Without a terminal, --yes is required. Ctrl-C and the end of the input mean no. */
+/** Confirmation by a person. Requires --yes without a terminal. Ctrl-C and the end of the input mean no. */
 async function confirm({ interrupts }: CommandContext, question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new UsageError('There is no terminal for a confirmation: add --yes to continue, or --dry-run to count only');

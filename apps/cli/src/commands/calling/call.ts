@@ -66,7 +66,7 @@ export async function submissionOf(
 
 async function submitted(context: CommandContext, callId: string, wait: boolean): Promise<number> {
   if (wait) {
-    // For another terminal; a program has it in --json.
+    // Id for use in another terminal; programs have it in --json.
     if (!context.json && context.terminal.live) context.terminal.note(`call ${shortCallId(callId)}`, 'dim');
     return followCall(context, callId);
   }

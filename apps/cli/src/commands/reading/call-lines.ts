@@ -3,16 +3,16 @@ import type { CallSubjects } from '../../terminal/call-subjects.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import type { Terminal } from '../../terminal/terminal.js';
 
-/** One word; `error` for a completed call whose result is one. */
+/** State as one word; `error` for a completed call whose result is an error. */
 export function stateOf({ outcome, isError, retrying, suspended, status }: CallSummary): string {
   if (outcome === 'completed' && isError === true) return 'error';
   return outcome ?? (retrying ? 'retrying' : suspended ? 'suspended' : status);
 }
 
-/** Of a failed call, for the reason to have room beside it. */
+/** Length of a failed call's subject, which leaves space for the reason beside it. */
 const SUBJECT_CHARS = 60;
 
-/** What the call does, and its error if it has one. */
+/** Subject of the call, and its error if it has one. */
 export function aboutOf(call: CallSummary, subjects: CallSubjects): string {
   const { tool, preview, error, outcome, note } = call;
   const reason = error === undefined ? (outcome === 'completed' ? note : undefined) : `${error.code}: ${error.message}`;

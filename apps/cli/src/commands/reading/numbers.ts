@@ -13,7 +13,7 @@ export interface PeriodFlags {
   readonly limit: number;
 }
 
-/** What runs and waits now, and the numbers of each tool in a period (24 hours). */
+/** Prints running and waiting calls, and the numbers of each tool in a period (24 hours). */
 export async function stats({ client, terminal, json }: CommandContext, flags: PeriodFlags): Promise<number> {
   const [{ now }, { tools, behind }] = await Promise.all([client.stats.overview(), client.stats.tools(periodOf(flags))]);
   const shown = tools.slice(0, flags.limit);
@@ -62,7 +62,7 @@ export async function failures({ client, terminal, json }: CommandContext, flags
   return 0;
 }
 
-/** What went wrong, and in what call where that does not say it: `exit 1 ($ npm test)`. */
+/** Error message, followed by the subject of the call unless the message contains it: `exit 1 ($ npm test)`. */
 function withSubject(message: string, subject: string): string {
   return message.includes(subject) ? message : `${message} (${subject})`;
 }

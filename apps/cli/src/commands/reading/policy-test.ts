@@ -17,7 +17,7 @@ export interface PolicyTestFlags extends FilterFlags {
 const PREVIEW_CHARS = 60;
 const REASON_CHARS = 200;
 
-/** Which recorded calls a changed config file would judge otherwise. Only what policy reads of the file is sent, never its keys. */
+/** Lists recorded calls with another decision under a changed config file. Sends only the file's policy, never its keys. */
 export async function testPolicy(
   context: CommandContext,
   path: string,
@@ -63,7 +63,7 @@ function partsOf(path: string): BodyInputOf<typeof ROUTES.testPolicy>['config'] 
   return Object.fromEntries(POLICY_PARTS.flatMap((name) => (parts.has(name) ? [[name, parts.get(name)]] : [])));
 }
 
-/** Without what holds webhooks' secrets and the like. */
+/** Tenant without fields that may contain secrets, such as webhooks. */
 function judgedOf(tenant: unknown): object {
   if (typeof tenant !== 'object' || tenant === null) return {};
   return Object.fromEntries(Object.entries(tenant).filter(([name]) => ['policy', 'posture', 'agents'].includes(name)));

@@ -8,7 +8,7 @@ import { contentText } from '../../terminal/result-text.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import { table } from '../../terminal/table.js';
 
-/** One call with its arguments, its result and what it changed in files. */
+/** Prints a call with its arguments, its result and its changes in files. */
 export async function show(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json } = context;
   const call = await client.calls.get(callId);
@@ -91,7 +91,7 @@ function questionRows(call: Call): [string, string][] {
   return plainReasons(call).map((reason, index) => [index === 0 ? 'question' : '', oneLine(reason, 500)]);
 }
 
-/** As long as a note may be. */
+/** Maximum length of a note. */
 const NOTE_CHARS = 200;
 
 function statusOf({ status, outcome, isError, note }: Call): string {

@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.js';
 
 export interface Scenario {
-  /** What the worker has to do, in one line. */
+  /** Required behaviour of the worker, in one line. */
   readonly title: string;
   /** The program is started for it, and ended after it. */
   readonly fresh?: boolean;

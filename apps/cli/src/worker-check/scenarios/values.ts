@@ -108,7 +108,7 @@ export const VALUES: readonly Scenario[] = [
   },
 ];
 
-/** With the names of objects in order. */
+/** Value with the names of objects in order. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
