@@ -14,7 +14,7 @@ const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
 const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts', 'libs/subject'];
 const SHIPPED = /\.(tsx?|lua|json|html|css|svg|thread\.cjs)$|\/isolation\/etc\/[^/]+$/;
-/** What the tool `introspect` answers from: copied into dist/documents. */
+/** Documents for the tool `introspect`: copied into dist/documents. */
 const DOCUMENTS = ['README.md', 'apps', 'libs', 'deploy'];
 const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
 
@@ -93,7 +93,7 @@ function removeOthers(written) {
 }
 
 function run(...command) {
-  // Also in a test run the production build is made: React without its checks for development.
+  // Production build, even in a test run: React without its checks for development.
   const env = { ...process.env, NODE_ENV: 'production' };
   const child = spawn(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
   return new Promise((done) => child.once('close', (code) => done(code === 0)).once('error', () => done(false)));

@@ -13,7 +13,10 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TICK_MS = 4_000;
 
-/** What the product calls. `without` says what a start without it is like; a start without an entry that has none is refused. */
+/**
+ * Programs called by the product. `without` describes a start without the program; a start without an entry that has none is
+ * rejected.
+ */
 const PROGRAMS = [
   {
     names: ['redis-server', 'valkey-server'],
@@ -36,7 +39,7 @@ const PROGRAMS = [
   },
 ];
 
-/** What a person would type. `installPrograms` makes apt-get print less. */
+/** Commands for a person. `installPrograms` makes apt-get print less. */
 const INSTALL = {
   'apt-get': (names) => `apt-get update && apt-get install -y --no-install-recommends ${names.join(' ')}`,
   dnf: (names) => `dnf install -y ${names.join(' ')}`,
@@ -64,7 +67,7 @@ function isOnPath(program) {
   });
 }
 
-/** Whether node_modules holds what package-lock.json asks for; packages for other platforms may be missing. */
+/** True if node_modules has the packages of package-lock.json; packages for other platforms may be missing. */
 function npmPackagesMatch() {
   const lockOf = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')).packages;
   if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) return false;

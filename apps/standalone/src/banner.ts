@@ -58,7 +58,7 @@ export function stopped(open: number | undefined): string {
   return `Stopped, nothing lost: ${open === 1 ? '1 call goes' : `${open} calls go`} on at the next start.`;
 }
 
-/** For other terminals, if the defaults do not apply. */
+/** Export lines for other terminals, if the defaults do not apply. */
 function exportLines({ foundByDefault, dataDirectory, url }: BannerFacts): string {
   if (foundByDefault) return '';
   return `

@@ -7,7 +7,7 @@ export interface Programs {
   readonly sandbox: ReturnType<SandboxRegistry['status']>['shell'];
   /** Hosts over ssh on which commands of some calls run. */
   readonly hosts: ReturnType<RemoteHosts['status']>;
-  /** Whether ripgrep is installed: without it `file_search` and `glob` fail. */
+  /** True if ripgrep is installed: `file_search` and `glob` fail without it. */
   readonly ripgrep: boolean;
 }
 

@@ -29,9 +29,9 @@ export interface Standalone {
   /** Programs that run in this folder find data folder and address by themselves. */
   readonly foundByDefault: boolean;
   readonly redis: string;
-  /** Where lists and numbers are. */
+  /** Place of lists and numbers. */
   readonly history: string;
-  /** The default of sessions. */
+  /** Default of sessions. */
   readonly posture: Posture;
   readonly ownPostures: readonly OwnPosture[];
   readonly programs: Programs;
@@ -42,7 +42,7 @@ export interface Standalone {
   readonly configFile: ConfigFacts | undefined;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
   stop(): Promise<void>;
-  /** After `stop`: how many calls have not ended. Undefined with a Redis that others use, too. */
+  /** Number of calls without an End, after `stop`. Undefined for a shared Redis. */
   openCalls(): number | undefined;
 }
 

@@ -11,14 +11,14 @@ const PAUSES = { firstMs: 100, maxMs: 5_000 };
 const HEALTHY_MS = 30_000;
 
 export interface KeptChildOptions {
-  /** In messages: `Redis`. */
+  /** Name in messages: `Redis`. */
   readonly name: string;
   readonly launch: () => ChildProcess;
   /** Lets it end with its data on disk. */
   readonly stopSignal: NodeJS.Signals;
-  /** Its last line explains an exit. The child appends to it. */
+  /** Log file to which the child appends. Its last line explains an exit. */
   readonly logPath: string;
-  /** What its restart means for people: `Calls continue afterwards`. */
+  /** Effect of a restart on people: `Calls continue afterwards`. */
   readonly meanwhile: string;
   readonly tell: (line: string) => void;
   /** Runs in a row that end at their start before it is given up; without it there is no limit. */
@@ -28,7 +28,7 @@ export interface KeptChildOptions {
 /** A server as a child process: restarted when it exits, until `stop`. */
 export class KeptChild {
   private child: ChildProcess | undefined;
-  /** Where in the log the output of this run begins. */
+  /** Offset in the log of this run's output. */
   private logStart = 0;
   private failures = 0;
   private readonly stopping = new AbortController();

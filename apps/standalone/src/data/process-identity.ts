@@ -19,7 +19,7 @@ export function processIdentity(pid: number): string | undefined {
   }
 }
 
-/** Whether the process is a Redis or Valkey server that works in `directory`. */
+/** True for a process that is a Redis or Valkey server with the working directory `directory`. */
 export function isRedisServerIn(pid: number, directory: string): boolean {
   if (processIdentity(pid) === undefined) return false;
   try {

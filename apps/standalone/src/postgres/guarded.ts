@@ -19,9 +19,9 @@ const AS_UNPRIVILEGED = [
 ];
 
 /**
- * What comes before the words of PostgreSQL. The kernel sends it SIGINT, its fast shutdown, when this process is gone, however it ended;
- * and it runs as another user when this one is root, which it refuses. Empty where `setpriv` (util-linux) is missing and not needed;
- * undefined when it is needed.
+ * Command prefix for PostgreSQL. When this process ends in any way, the kernel sends PostgreSQL SIGINT, its fast shutdown. If
+ * this process is root, PostgreSQL runs as another user, since it refuses root. Empty if `setpriv` (util-linux) is missing and
+ * not needed; undefined if needed and missing.
  */
 export function guarded(): readonly string[] | undefined {
   const isRoot = process.getuid?.() === 0;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { npmPostgres } from './npm-postgres.js';
 
-/** Where Debian and Ubuntu install each version; they are not on PATH. */
+/** Folder of each version's programs on Debian and Ubuntu; they are not on PATH. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 const OLDEST_MAJOR = 14;
 
@@ -12,7 +12,7 @@ export interface PostgresPrograms {
   readonly postgres: string;
   readonly initdb: string;
   readonly major: number;
-  /** For the banner: `of this machine`. */
+  /** Origin for the banner: `of this machine`. */
   readonly origin: string;
 }
 

@@ -19,7 +19,7 @@ const MISSING = 'no PostgreSQL runs here: install postgresql, or the optional np
 export interface History {
   /** Undefined: lists answer 503 `history_unavailable`. */
   readonly databaseUrl: string | undefined;
-  /** For the banner. */
+  /** Label for the banner. */
   readonly label: string;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { CallStore } from '#event-log';
 import { createRedis, keys, partitionName } from '#redis';
 
-/** Of one partition: more calls than this are not left open by one machine. */
+/** Most counted calls of one partition; one machine does not leave more of them open. */
 const MOST = 10_000;
 
 /** How many calls have not ended. */
