@@ -42,7 +42,7 @@ await withToolyard(async (toolyard) => {
         is_error: result?.outcome !== 'completed' || result.result?.isError === true,
       };
     });
-    // What a person said meanwhile (`toolyard steer`) comes with the batch, once.
+    // Messages of people in the meantime (`toolyard steer`); the batch contains each once.
     const said = batch.steering.map(({ message }) => ({ type: 'text', text: message }));
     messages.push({ role: 'user', content: [...results, ...said] });
   }

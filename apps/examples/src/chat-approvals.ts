@@ -39,10 +39,10 @@ const Env = z.object({
   CHAT_APPROVERS: ApproverKeys.describe('Who may answer: id of the user in the chat = their API key, separated by commas.'),
 });
 type Env = z.output<typeof Env>;
-/** To Toolyard each user of the chat is the person of their own key. */
+/** Clients by user of the chat. Each has a key of their own, so that Toolyard treats them as different persons. */
 type Approvers = ReadonlyMap<string, ToolyardClient>;
 
-/** Of the webhook's body, what this program reads. */
+/** Fields of the webhook's body for this program. */
 const Asked = z.object({
   type: z.literal('call.approval_requested'),
   data: z.object({
@@ -84,7 +84,7 @@ class Refused extends Error {
 class Fresh {
   private readonly seen = new Map<string, number>();
 
-  /** Whether it is the first time. @throws Refused when it is old */
+  /** True for a new id. @throws Refused for an old message */
   take(id: string, sentAtS: number): boolean {
     const now = Date.now() / 1000;
     if (!(Math.abs(now - sentAtS) <= MAX_AGE_S)) throw new Refused(401, 'The message is too old, or of the future');
@@ -94,7 +94,7 @@ class Fresh {
     return true;
   }
 
-  /** What failed may come again. */
+  /** Removes the id, since a failed message may be sent again. */
   forget(id: string): void {
     this.seen.delete(id);
   }
@@ -114,7 +114,7 @@ function verifyWebhook(headers: IncomingHttpHeaders, body: string, secret: strin
   return fresh.take(id, Number(sentAt)) ? id : undefined;
 }
 
-/** As Slack signs: HMAC-SHA256 over version, time and body. @throws Refused */
+/** Verifies Slack's signature: HMAC-SHA256 over version, time and body. @throws Refused */
 function verifyChat(headers: IncomingHttpHeaders, body: string, secret: string, fresh: Fresh): void {
   const [given, sentAt] = [header(headers, 'x-slack-signature'), header(headers, 'x-slack-request-timestamp')];
   const expected = `v0=${createHmac('sha256', secret).update(`v0:${sentAt}:${body}`).digest('hex')}`;
@@ -125,7 +125,7 @@ function verifyChat(headers: IncomingHttpHeaders, body: string, secret: string, 
 /** No text of an agent becomes a link, a mention or the end of its block. */
 const quoted = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('`', 'ˋ');
 
-/** Of a value's texts and names: hidden characters written out, names of mixed alphabets marked, as in the dashboard. */
+/** Value with its texts and names marked as in the dashboard: hidden characters written out, names of mixed alphabets marked. */
 function marked(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return markedText(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -156,7 +156,7 @@ async function ask(env: Env, fresh: Fresh, headers: IncomingHttpHeaders, body: s
   const id = verifyWebhook(headers, body, env.WEBHOOK_SECRET, fresh);
   if (id === undefined) return;
   const asked = Asked.safeParse(JSON.parse(body));
-  // Of another type, or answered before this arrived.
+  // Ignores other types, and requests that were answered before this arrived.
   const digest = asked.data?.data.call.approval?.digest;
   if (!asked.success || digest === undefined || asked.data.data.call.status !== 'waiting_approval') return;
   try {

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
 import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
 
-/** There is no gateway to talk to; `message` says what to do. */
+/** Error for a missing gateway; `message` contains the fix. */
 class NoGateway extends Error {
   override readonly name = 'NoGateway';
 }
@@ -24,7 +24,7 @@ export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<
   });
 }
 
-/** As `withToolyard`, with a client for each name: that of its own key. */
+/** Same as `withToolyard`, with a client for each name, each with its own key. */
 export async function withToolyards(
   keys: ReadonlyMap<string, string>,
   program: (toolyards: ReadonlyMap<string, ToolyardClient>) => Promise<void>,

@@ -42,7 +42,7 @@ await withToolyard(async (toolyard) => {
       console.log(`${call.function.name}: ${text.trim()}`);
       messages.push({ role: 'tool', tool_call_id: call.id, content: text });
     }
-    // What a person said meanwhile (`toolyard steer`) comes with the batch, once.
+    // Messages of people in the meantime (`toolyard steer`); the batch contains each once.
     for (const said of batch.steering) messages.push({ role: 'user', content: said.message });
   }
 });

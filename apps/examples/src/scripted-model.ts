@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-/** What the scripted model wants next. */
+/** Turn of the scripted model. */
 interface Turn {
   readonly says: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
