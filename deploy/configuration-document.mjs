@@ -110,7 +110,7 @@ function fieldsOf(path, schema, root) {
   return Object.entries(propertiesOf(schema, root)).flatMap(([name, field]) => rowsOf(`${path}.${name}`, field, root));
 }
 
-/** Of a union those of all its variants; a field that tells them apart may have any of their values. */
+/** Properties of a schema; for a union, those of all its variants. A field that distinguishes variants may have any of their values. */
 function propertiesOf(schema, root) {
   const { properties = {}, anyOf, oneOf = anyOf ?? [] } = resolved(schema, root);
   const all = { ...properties };

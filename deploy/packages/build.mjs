@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = join(ROOT, 'dist/packages');
 const DECLARATIONS = join(OUT, 'declarations');
 const CONTRACTS = 'libs/contracts/src/index.d.ts';
-/** What a declaration names of this project: `from './a.js'`, `import "./a.js"`, `import("./a.js")`. */
+/** Imports of this project's files in a declaration: `from './a.js'`, `import "./a.js"`, `import("./a.js")`. */
 const NAMED = /(?:\bfrom|\bimport\(?)\s*["'](\.[^"']*|#contracts)["']/g;
 const NODE_MODULES = /^(?![./]|#|node:|[A-Za-z]:)/;
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the packages are published from: npm compares it with the provenance. */
+/** Repository from which the packages are published: npm compares it with the provenance. */
 const { GITHUB_REPOSITORY: from } = process.env;
 
 const common = ({ version, license, engines }) => ({
@@ -14,7 +14,7 @@ const common = ({ version, license, engines }) => ({
   publishConfig: { access: 'public', provenance: true },
 });
 
-/** Of a bundle: `entries` as file name → source, `externals` the modules that it imports. */
+/** Manifest of a bundle: `entries` as file name → source, `externals` the modules that it imports. */
 export function bundleManifest(root, { folder, entries, externals }) {
   const packages = externals.filter((id) => !id.startsWith('node:')).map(packageOf);
   const peers = Object.fromEntries(Object.entries(OPTIONAL_PEERS).filter(([name]) => packages.includes(name)));
@@ -29,7 +29,7 @@ export function bundleManifest(root, { folder, entries, externals }) {
     sideEffects: false,
     exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
     types: exported[0][1].types,
-    // For the declarations only: the code is bundled.
+    // Mapping for the declarations only: the code is bundled.
     imports: { '#contracts': { types: './types/libs/contracts/src/index.d.ts' } },
     dependencies: pick(
       root.dependencies,
@@ -48,10 +48,10 @@ const DESCRIPTIONS = {
   'tool-sdk': 'Write tools and plugins for Toolyard, which runs the tool calls of LLM agents.',
 };
 
-/** In a scope: anybody may register the name of the command. */
+/** Scoped name: anybody may register the name of the command. */
 export const PROGRAM = '@toolyard/cli';
 
-/** Of command line tool and standalone, which are shipped as they are built. */
+/** Manifest of the command line tool and standalone, which are shipped in their built form. */
 export function programManifest(root) {
   const imports = Object.entries(root.imports).map(([name, { default: built }]) => [name, built]);
   return {
