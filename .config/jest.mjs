@@ -20,7 +20,7 @@ const QUICK = { testTimeout: 60_000 };
 
 /** Contracts in other set-ups than the default, and races that run for minutes. */
 const MODES = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
-/** They start programs other than Redis: sandboxes, servers, commands. */
+/** Specs that start programs other than Redis: sandboxes, servers, commands. */
 const PROCESS = '\\.process\\.spec\\.ts$';
 const NOT_QUICK = ['/node_modules/', ...MODES, PROCESS];
 
