@@ -65,7 +65,7 @@ async function benchToolyard(startRedis: StartRedis, rounds: number, calls: numb
   }
 }
 
-/** What an installation pays that may lose its last second. */
+/** Cost of an installation that may lose its last second. */
 async function benchEverysec(startRedis: StartRedis, rounds: number, calls: number): Promise<Rounds> {
   const piped = await startRawQueue(startRedis);
   try {

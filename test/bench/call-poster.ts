@@ -2,7 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
-  /** Those whose answers are due, in the order of their requests. */
+  /** Requests without an answer yet, in their order. */
   readonly due: { resolve(id: string): void; reject(error: Error): void }[];
   unread: string;
 }

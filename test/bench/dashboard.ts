@@ -142,7 +142,7 @@ const COUNT = `
   const each = () => { window.frames50 += 1; requestAnimationFrame(each); };
   requestAnimationFrame(each);`;
 
-/** What the browser counts while `act` runs. */
+/** Measurements of the browser while `act` runs. */
 async function measured(page: Page, name: string, act: () => Promise<unknown>): Promise<Step> {
   const isCounting = await page.evaluate<boolean>('"long" in window');
   if (!isCounting) await page.evaluate(COUNT);

@@ -3,7 +3,7 @@ import { createRedis } from '#redis';
 import { cpuOf, residentOf } from './processes.js';
 import { runLoad, type Contender, type Run } from './load.js';
 
-/** One run, with what it cost by process. */
+/** Run with its cost by process. */
 export interface Measured extends Run {
   /** CPU µs a call, by process, until all of them were quiet again. */
   readonly cpu: Readonly<Record<string, number>>;

@@ -6,7 +6,7 @@ import { freePort, isReady, KEY, startApp } from './toolyard.contender.js';
 const CALLS = 1_000_000;
 const ROUNDS = 25;
 const WARM_UP = 5;
-/** What a person who looks at lists may wait for, of which the network and the browser need their part. */
+/** Acceptable waiting time in milliseconds for a person who opens a list, of which network and browser need a part. */
 const GATE_MS = 300;
 
 export interface ListFigures {
@@ -17,7 +17,7 @@ export interface ListFigures {
   readonly p95Ms: number;
 }
 
-/** What people ask of a list. `{cursor}` is replaced by one that is many pages deep. */
+/** Typical requests for lists. `{cursor}` is replaced by a cursor many pages deep. */
 function questions(): Record<string, string> {
   const newest = new Date().toISOString();
   const hours = (n: number) => new Date(Date.now() - n * 3_600_000).toISOString();

@@ -34,7 +34,8 @@ export function cpuOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
   const own = threads.reduce((sum, thread) => sum + nanosOf(`${thread}/schedstat`), 0) / 1000;
   if (pid === process.pid) return own;
-  // After the name in parentheses: state, ..., and as 14th and 15th the user and system time of children that were waited for.
+  // Fields after the name in parentheses: state, ..., and as 14th and 15th the user and system time of children that were
+  // waited for.
   const stat = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   const ended = (Number(stat[13] ?? 0) + Number(stat[14] ?? 0)) * MICROS_A_TICK;
   return threads.flatMap(childrenOf).reduce((sum, child) => sum + cpuOf(child), own + ended);

@@ -55,7 +55,7 @@ export async function startRawQueue(startRedis: StartRedis): Promise<Contender> 
   };
 }
 
-/** This project's queue library alone: ids in, ids out. */
+/** Queue library of this project alone: ids in, ids out. */
 export async function startOurQueue(startRedis: StartRedis, backend: 'batching' | 'stock'): Promise<Contender> {
   const redis = await startRedis();
   const queue = new BullCallQueue({ redisUrl: redis.url, backend });

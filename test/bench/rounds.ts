@@ -6,7 +6,7 @@ const WARM_UP = 3000;
 export const LOADS = { flood: [Number.POSITIVE_INFINITY, 1], one: [1, 0.2], sixtyFour: [64, 1] } as const;
 export type Load = keyof typeof LOADS;
 
-/** One round: what each contender did. */
+/** Results of one round by contender. */
 export type Round = Readonly<Record<string, Measured>>;
 export type Rounds = Readonly<Record<Load, readonly Round[]>>;
 

@@ -135,7 +135,7 @@ export function openSocket(gatewayUrl: string): WebSocket {
   return new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: HEADERS.authorization } });
 }
 
-/** With the flags of `npm run gateway`, `npm run worker` and `npm run projector`. */
+/** Starts an app with the flags of `npm run gateway`, `npm run worker` and `npm run projector`. */
 export function startApp(name: 'gateway' | 'worker' | 'projector' | 'standalone', env: NodeJS.ProcessEnv, folder = '.'): ChildProcess {
   return spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=32', `dist/apps/${name}/src/main.js`], {
     cwd: folder,

@@ -6,7 +6,7 @@ import { openSocket, type ToolyardUnderTest } from './toolyard.contender.js';
 
 export interface UpdateFigures {
   readonly seconds: number;
-  /** Of the gateway, while it sent. */
+  /** Memory growth of the gateway during sending. */
   readonly grownMiB: number;
   /** Updates that a slow socket was spared, over all sockets. */
   readonly spared: number;

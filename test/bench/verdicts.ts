@@ -4,9 +4,9 @@ import { of, over, ratioOf, type Rounds } from './rounds.js';
 import type { UpdateFigures } from './updates.js';
 
 export interface Figures {
-  /** With AOF `always`: `inProcess` and `piped` are raw BullMQ, `toolyard` has single POSTs, `batches` 100 calls a request. */
+  /** Rounds with AOF `always`: `inProcess` and `piped` are raw BullMQ, `toolyard` has single POSTs, `batches` 100 calls a request. */
   readonly always: Rounds;
-  /** With AOF `everysec`: `piped` and `toolyard`. */
+  /** Rounds with AOF `everysec`: `piped` and `toolyard`. */
   readonly everysec: Rounds;
   /** CPU µs a call, by process, over the whole run and until the log was sealed. */
   readonly whole: Readonly<Record<string, number>>;
