@@ -61,7 +61,7 @@ interface Seen {
   unanswered: number;
 }
 
-/** One client: reads, commands that leave a mark, and suspended calls, one after the other, each at any gateway that answers. */
+/** Client that submits reads, commands that leave a mark, and suspended calls, one after the other, each at any gateway that answers. */
 async function submitUntil(until: number, urls: readonly string[], client: number, seen: Seen): Promise<void> {
   for (let n = 0; Date.now() < until; n++) {
     const agent = new Agent(urls[(client + n) % urls.length] ?? '');
@@ -83,7 +83,7 @@ async function submitUntil(until: number, urls: readonly string[], client: numbe
 
 const FAULTS = ['worker killed', 'worker paused', 'gateway killed', 'Redis killed'] as const;
 
-/** One fault after the other; what was killed is started again at once. */
+/** Injects faults one after the other; killed processes are restarted at once. */
 async function breakThings(until: number, cluster: TestCluster, ports: readonly string[], count: Map<string, number>): Promise<void> {
   for (let n = 0; Date.now() < until; n++) {
     await delay(PAUSE_BETWEEN_FAULTS_MS);

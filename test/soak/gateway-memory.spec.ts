@@ -9,10 +9,10 @@ import { InspectedHeap, type HeapSample } from './inspected-heap.js';
 
 const CALLS = Number(process.env['SOAK_CALLS'] ?? 200_000);
 const CALLS_A_SAMPLE = 20_000;
-/** One run of the load has two minutes. */
+/** Calls of one run, limited by the two minutes of the load. */
 const CALLS_A_RUN = 5_000;
 const IN_FLIGHT = 64;
-/** What may still come after the caches are full, in MiB. A leak of 200 bytes a call is more than this. */
+/** Allowed growth in MiB after the caches are full. A leak of 200 bytes a call exceeds it. */
 const GROWTH_MIB = 8;
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
@@ -61,7 +61,7 @@ class Churn {
     this.agent = new Agent(url, KEY);
   }
 
-  /** Until the returned function is called; that resolves when the last client is gone. */
+  /** Runs until the returned function is called, which resolves when the last client is gone. */
   run(): () => Promise<void> {
     let over = false;
     const rounds = async () => {

@@ -73,7 +73,7 @@ it(
   (SECONDS + 900) * 1_000,
 );
 
-/** One client: reads, calls with updates and suspended calls, one after the other, until one is not answered. */
+/** Client that submits reads, calls with updates and suspended calls, one after the other, until one is not answered. */
 async function submitUntil(until: number, agent: Agent, client: number, accepted: string[]): Promise<void> {
   for (let n = 0; Date.now() < until; n += 1) {
     const [tool, args] =
@@ -109,7 +109,7 @@ interface Installation {
 
 const FAULTS = ['projector killed', 'PostgreSQL killed', 'archive away', 'Redis killed', 'PostgreSQL and archive away'] as const;
 
-/** One fault after the other; what was killed is started again at once. */
+/** Injects faults one after the other; killed processes are restarted at once. */
 async function breakThings(until: number, parts: Installation): Promise<ReadonlyMap<string, number>> {
   const count = new Map<string, number>();
   const random = randomNumbers(Number(process.env['SOAK_SEED'] ?? 1));
@@ -147,7 +147,7 @@ async function breakOne(fault: (typeof FAULTS)[number], { cluster, projectors, p
   }
 }
 
-/** It is started again by itself. */
+/** Kills PostgreSQL and waits for its automatic restart. */
 async function killPostgres({ url, pid }: TestPostgres): Promise<void> {
   if (pid !== undefined) process.kill(pid, 'SIGKILL');
   await eventually(() => answers(url), 'PostgreSQL to be back');

@@ -2,10 +2,10 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.js';
 
 const MIB = 1_048_576;
-/** Of a node in a heap snapshot (V8's format, `snapshot.meta.node_fields`): type, name, id, self_size, ... */
+/** Indices of fields of a node in a heap snapshot (V8's format, `snapshot.meta.node_fields`): type, name, id, self_size, ... */
 const [NAME, SELF_SIZE] = [1, 3];
 
-/** In MiB. */
+/** Sample in MiB. */
 export interface HeapSample {
   readonly heap: number;
   readonly external: number;
@@ -40,7 +40,7 @@ export class InspectedHeap {
     return new InspectedHeap(socket);
   }
 
-  /** After a full garbage collection. */
+  /** Sample after a full garbage collection. */
   async sample(): Promise<HeapSample> {
     await this.send('HeapProfiler.collectGarbage');
     const answer = await this.send('Runtime.evaluate', { expression: 'process.memoryUsage()', returnByValue: true });

@@ -51,7 +51,7 @@ const UNCHECKED = new Set([
   'rclone jobBatch',
   // The mock reads the repeated names of a form as one text.
   ...['CreateMessage', 'CreateParticipant', 'UpdateConnectApp', 'CreateCall', 'CreateCallRecording'].map((it) => `twilio ${it}`),
-  // It refuses null behind a reference that may be null.
+  // Operations whose checker rejects null behind a nullable reference.
   ...['update_shipment', 'create_label', 'create_shipments'].map((it) => `shipengine ${it}`),
   'plaid incomeVerificationPrecheck',
   // Branches that the generator of arguments mixes, or of which several fit although one is asked for.
@@ -127,7 +127,7 @@ function asMocked(document: unknown): unknown {
   return { ...types, ...Object.fromEntries(entries.map(([key, it]) => [key, asMocked(it)])) };
 }
 
-/** Without what only answers have among the required names of a schema. */
+/** Schema without the required names of properties that only answers have. */
 function withoutReadOnly({ required, properties }: Readonly<Record<string, unknown>>): object {
   if (!Array.isArray(required) || typeof properties !== 'object') return {};
   const all = new Map(Object.entries((properties ?? {}) as Record<string, { readonly readOnly?: boolean } | null>));
