@@ -22,7 +22,7 @@ export interface SourceConnection {
   onChange(listener: () => void): void;
   /** Called once when the connection is of no more use, other than by `close`. */
   onClosed(listener: (reason: string) => void): void;
-  /** Called when new calls need another connection, which the source gives at once. Those under way may end on this one. */
+  /** Called when new calls need another connection, which the source opens at once. Calls in progress may end on this one. */
   onExpired?(listener: () => void): void;
   /** Ends everything that belongs to it. Idempotent; never rejects. */
   close(): Promise<void>;
@@ -30,6 +30,6 @@ export interface SourceConnection {
 
 /** How sources of one kind are opened. A new kind is a new connector. */
 export interface SourceConnector {
-  /** Rejects with an error whose message may be shown to administrators of the tenant: it has no secret. */
+  /** Rejects with an error whose message has no secret and may be shown to administrators of the tenant. */
   open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection>;
 }

@@ -292,7 +292,7 @@ function withAuthorized(source: StoredSource, before: StoredSource | undefined):
   return { ...source, authorized: before.authorized };
 }
 
-/** Undefined for a text that cannot be read: one of a newer version, or damaged. It must not hide all others. */
+/** Parsed text; undefined for a text of a newer version or a damaged one, which must not hide all others. */
 function readable<T>(schema: { safeParse(value: unknown): { readonly data?: T | undefined } }, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;

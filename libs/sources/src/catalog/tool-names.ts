@@ -7,7 +7,7 @@ const QUALIFIED = /^[a-z][a-z0-9-]{0,31}__/;
 
 /**
  * The name of a tool within its source: the raw name where it fits, else a readable form with a digest of the raw name.
- * It depends on the raw name alone, so it is the same in every process and for ever. It leaves room for `source__`.
+ * Depends on the raw name alone, hence the same in every process. Leaves room for `source__`.
  */
 export function mappedName(source: string, rawName: string): string {
   const room = MAX_LENGTH - source.length - 2;

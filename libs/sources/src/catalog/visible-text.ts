@@ -3,7 +3,7 @@ import { isFields } from '../fields.js';
 
 /** Hidden in a name or description; in results of tools, words may be written with it. */
 const SOFT_HYPHENS = /\u00AD/g;
-/** The keywords of a schema that say something to a model. Others are as they were: they check values. */
+/** Keywords of a schema with text for a model. Others stay unchanged: they check values. */
 const TEXTS = new Set(['label', 'title', 'description', '$comment']);
 /** Keywords whose values arguments are compared with. */
 const VALUES = new Set(['const', 'default', 'enum', 'examples']);

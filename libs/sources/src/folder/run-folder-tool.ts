@@ -14,7 +14,7 @@ import { UpdateLines } from './update-lines.js';
 
 /** The tool refuses: its standard error is the message for the model. */
 const REFUSED = 2;
-/** EX_TEMPFAIL of sysexits.h: it may be tried again. */
+/** EX_TEMPFAIL of sysexits.h: the call may be retried. */
 const TEMPORARY = 75;
 const MESSAGE_CHARACTERS = 2_000;
 

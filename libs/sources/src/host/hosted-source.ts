@@ -139,7 +139,7 @@ export class HostedSource {
     await this.listing;
   }
 
-  /** A person authorized it: it is tried now, and calls under way go on. */
+  /** Connects at once after an authorization by a person; calls in progress continue. */
   retry(): void {
     this.connection.retry();
     this.due = 0;

@@ -32,7 +32,7 @@ export interface SourceHostOptions {
   readonly random?: () => number;
 }
 
-/** The sources of one worker: it follows their definitions, runs their tools, and reads the lists of those it leads. */
+/** Sources of one worker: follows their definitions, runs their tools, and reads the lists of sources whose lease it holds. */
 export class SourceHost {
   private readonly hosted = new Map<string, { text: string | undefined; authorized: string | undefined; source: HostedSource }>();
   private ticker: Ticker | undefined;

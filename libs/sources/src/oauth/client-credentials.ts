@@ -9,7 +9,7 @@ export type ClientCredentialsAuth =
   | McpClientCredentials
   | Extract<NonNullable<OpenApiSourceDefinition['auth']>, { type: 'clientCredentials' }>;
 
-/** Token endpoint, and the resource and scopes of its tokens. */
+/** Token endpoint, and the resource of its tokens. */
 export interface TokenEndpoint {
   readonly tokenUrl: string;
   /** RFC 8707. Undefined: not sent. */
@@ -23,7 +23,7 @@ export interface ClientCredentialsParts {
   readonly guarded: Pick<EgressFetch, 'fetch'>;
   /** Called before each token is asked for. */
   readonly endpoint: (signal: AbortSignal) => Promise<TokenEndpoint>;
-  /** Gets each token: it is a secret. */
+  /** Called with each token, which is a secret. */
   readonly onToken?: (token: string) => void;
   readonly now?: () => number;
 }

@@ -21,7 +21,7 @@ const LEFT_OUT = '\u0000';
 
 /** The request of a call. @throws ToolError `invalid_arguments` */
 export function buildRequest(operation: Operation, args: Args, credentials: Credentials): BuiltRequest {
-  // Null has no form in a URL or a header: it is left out as what is absent.
+  // Null has no form in a URL or a header and is omitted like an absent value.
   const given = operation.parameters.filter(({ argument }) => argOf(args, argument) !== null);
   const inPlace = (place: Parameter['in']) => given.filter((it) => it.in === place);
   const cookies = inPlace('cookie').flatMap((it) => pairsOf(it, valueOf(it, args), 'cookie'));

@@ -46,7 +46,7 @@ const linesOf = (before: string, value: unknown): string =>
     .map((it) => `${before}${exactJsonText(it)}\n`)
     .join('');
 
-/** The defaults of OpenAPI for forms: lists repeat the name, objects are JSON. What is null has no form and is left out. */
+/** OpenAPI's defaults for forms: lists repeat the name, objects are JSON. Null has no form and is omitted. */
 export function formText({ encoding }: Pick<RequestBody, 'encoding'>, value: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(value).flatMap(([name, item]) => {
     const how = Object.hasOwn(encoding, name) ? encoding[name] : undefined;

@@ -76,7 +76,7 @@ export class OpenApiConnection implements SourceConnection {
     }
   }
 
-  /** The document says nothing by itself; it is read again from time to time. */
+  /** No-op: the document announces no changes and is read again periodically. */
   onChange(): void {}
 
   onClosed(): void {}

@@ -6,7 +6,7 @@ import type { LoadedPlugin } from './load-plugin.js';
 
 type Log = (message: string, facts: object) => void;
 
-/** Tools of plugins, which this process has loaded. They never change while it runs. */
+/** Tools of plugins that this process has loaded. Unchanged for the lifetime of the process. */
 export class PluginConnector implements SourceConnector {
   constructor(
     private readonly plugins: readonly LoadedPlugin[],

@@ -25,7 +25,7 @@ export class MessageLines {
   private left = 0;
   /** End of the JSON text after a header; undefined if it is not JSON. */
   private json: JsonEnd | undefined;
-  /** The message has line ends: it goes on to its last bracket, at most to the end of its frame. */
+  /** True for a message with line ends, which continues to its last bracket, at most to the end of its frame. */
   private isSpread = false;
 
   constructor(private readonly maxBytes: number) {}

@@ -5,7 +5,10 @@ import { loaderVariable } from '../../definitions/loader-variables.js';
 export const MANIFEST_NAME = 'manifest.json';
 export const MAX_MANIFEST_BYTES = 1_048_576;
 
-/** Servers of type `uv`: the first start fetches dependencies from the network, which the pinned digest does not cover. */
+/**
+ * Manifest of a server type that is not implemented: the first start would fetch dependencies from the network, which the
+ * pinned digest does not cover.
+ */
 const NotImplemented = z.looseObject({ server: z.looseObject({ type: z.literal('uv') }) });
 
 const Word = z.string().max(4_096);

@@ -29,7 +29,7 @@ const RESULT: JsonSchema = {
   required: ['role', 'content', 'model'],
 };
 
-/** The context of other servers is never asked for: it may be that of sources which are no concern of this one. */
+/** Context of other servers is never requested, since it may come from unrelated sources. */
 const Params = z.object({
   messages: z.array(z.unknown()).min(1),
   modelPreferences: z.unknown().optional(),
