@@ -11,8 +11,8 @@ interface Pause {
 }
 
 /**
- * Sources and workers that were stopped since they sent too much. They wait longer each time: unlike after other failures,
- * a list that was read in between proves nothing.
+ * Pauses of sources and workers that were stopped for sending too much, longer each time: unlike after other failures, a
+ * successful read of the list in between proves nothing.
  */
 export class FloodPauses {
   private readonly pauses = new Map<string, Pause>();

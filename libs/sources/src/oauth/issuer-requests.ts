@@ -20,7 +20,7 @@ const TIMEOUT_SECONDS = 20;
 /** A token is renewed this long before its end; one that is valid for a short time, for its second half. */
 const SLACK_MS = 30_000;
 
-/** Error for an unusable answer: of another issuer, of another request, or without a bearer token. */
+/** Error codes for an unusable answer: of another issuer, of another request, or without a bearer token. */
 const REFUSING = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',

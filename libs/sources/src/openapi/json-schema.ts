@@ -43,9 +43,9 @@ interface Place {
 const ROOT: Place = { within: [], depth: 0 };
 
 /**
- * Converts schemas of OpenAPI 3.0 and 3.1 to JSON Schema 2020-12, for one tool. References are written out; circular
- * ones and those of large schemas become `$defs`. What is no keyword of JSON Schema is left out; what is no valid value of
- * one is left to `checkableSchema`, which says so.
+ * Converts schemas of OpenAPI 3.0 and 3.1 to JSON Schema 2020-12, for one tool. References are written out; circular ones and
+ * those of large schemas become `$defs`. Drops keywords unknown to JSON Schema; leaves invalid values of keywords to
+ * `checkableSchema`, which reports them.
  */
 export class SchemaConverter {
   private readonly names = new Map<string, string>();

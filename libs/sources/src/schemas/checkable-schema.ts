@@ -26,8 +26,8 @@ export interface CheckableOptions {
 }
 
 /**
- * A schema that others wrote, in any draft, as our checker reads it. What it cannot read is left out, and where that would
- * make the rest stricter than it was meant, the rest too. A schema that it reads whole comes back as it is. Never throws.
+ * Foreign schema of any draft in a form for our checker. Drops unreadable parts, and further parts that would become stricter
+ * without them. A completely readable schema is returned unchanged. Never throws.
  */
 export function checkableSchema(schema: JsonSchema, options: CheckableOptions = {}): CheckableSchema {
   return new Reading(structuredClone(schema), options).read();

@@ -11,8 +11,8 @@ const ANCHOR = /^[A-Za-z_][\w.-]*$/;
 const VALUES = new Set(['const', 'enum', 'default', 'examples']);
 
 /**
- * Names of parts of a schema, as `$anchor`, or as `$id` and `id` of older drafts, with where they are. What a checker would
- * take for a name twice is taken out, also below keywords of others; an `$anchor` that is the only one of its name stays.
+ * Names of parts of a schema with their positions, as `$anchor`, or as `$id` and `id` of older drafts. Removes names that a
+ * checker would see as duplicates, also below unknown keywords; an `$anchor` with a unique name stays.
  */
 export function takeAnchors(root: JsonSchema): ReadonlyMap<string, string> {
   const anchors = new Map<string, string>();

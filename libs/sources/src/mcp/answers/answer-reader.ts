@@ -30,8 +30,8 @@ interface Sent {
 }
 
 /**
- * Reads the messages of a server before its client does, which refuses a message as a whole for one odd part, when the
- * effect has happened or other parts are good. One for a connection: it pairs answers with requests.
+ * Reads the messages of a server before its client, which would refuse a whole message for one odd part, although the effect
+ * has happened or other parts are good. Each connection has its own reader, which pairs answers with requests.
  */
 export class AnswerReader {
   private readonly pending = new Map<string, Sent>();

@@ -20,10 +20,7 @@ interface OpenQuestion {
   readonly answer: (given: Given) => void;
 }
 
-/**
- * A `tools/call` that is under way. It outlives the attempt that began it while the server waits for an answer; the next
- * attempt joins it.
- */
+/** `tools/call` in progress. While the server waits for an answer, the call outlives its first attempt; the next attempt joins it. */
 export class OpenCall<T> {
   readonly signal: AbortSignal;
   private readonly over = new AbortController();
@@ -91,8 +88,8 @@ export class OpenCall<T> {
   }
 
   /**
-   * No attempt is there until the answer. `then` is called when none has come, or when the call of Toolyard is over, as
-   * `isOver` says: it is asked every few seconds.
+   * Marks the call as without an attempt until the answer. Calls `then` if no answer comes in time, or if the call of Toolyard
+   * is over, by a poll of `isOver` every few seconds.
    */
   leave(isOver: () => Promise<boolean>, then: () => void): void {
     const until = performance.now() + OPEN_MS + SLACK_MS;

@@ -7,7 +7,7 @@ import type { OwnSampling } from './own-sampling.js';
 import { givenIn, questionOf, type Asked, type AskedState, type Given } from './question.js';
 import { relatedTask } from './related-task.js';
 
-/** Answers are claimed by any free worker, which forwards each to the worker with the connection. */
+/** Delay and limit for passing on an answer, which any free worker may take, to the worker with the connection. */
 export const PASS_ON_MS = 200;
 export const MAX_TRIES = 100;
 
