@@ -71,7 +71,7 @@ function addPrograms(add: Add, start: Start): void {
     .action((command: string[], flags: WorkerCheckFlags) => start((context) => workerCheck(context, command, flags)));
 }
 
-/** Adds commands whose module is loaded on use: no other command needs it. */
+/** Adds `verify`, whose module is loaded on use: no other command needs it. */
 function addArchive(add: Add, start: Start, program: Command): void {
   add('verify', 'verify an archive, or the proof of a call; needs no gateway. --key is the public key of the archive')
     .argument('<archive>', 'a folder, file:folder, s3://bucket/prefix, or the file of a proof')

@@ -1,6 +1,6 @@
 import { oneLine } from './safe-text.js';
 
-/** Smallest width of the last column: fewer characters make a command or a path useless. */
+/** Fewest characters of the last column beside the others: less shows little of a command or a path. */
 const LAST_CHARS = 24;
 
 /**

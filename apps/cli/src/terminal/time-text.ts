@@ -2,7 +2,7 @@ import { UsageError } from '../usage-error.js';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `850ms`, `4.2s`, `3m10s`, `2h5m`, `3d4h`. No `ms`: it prints one unit, rounded. */
+/** Duration as `850ms`, `4.2s`, `3m10s`, `2h5m` or `3d4h`. No `ms` package, which prints one unit, rounded. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;

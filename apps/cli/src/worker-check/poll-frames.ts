@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Frames for a worker that polls. They stay until the next poll says that they arrived. */
+/** Frames for a worker that polls. Stored until the next poll confirms their arrival. */
 export class PollFrames {
   private frames: { readonly seq: number; readonly frame: object }[] = [];
   private seq = 0;
