@@ -100,7 +100,7 @@ function run([command, ...args], { name = command, env = {}, done = () => '' } =
   });
 }
 
-/** How far npm is: it makes all folders first, then unpacks. */
+/** Progress of npm, which creates all folders first, then unpacks. */
 function unpacked() {
   const folder = join(ROOT, 'node_modules');
   let names;

@@ -17,7 +17,7 @@ const MAX_SOCKET_FOLDER_BYTES = 85;
 const POLITE_MS = 10_000;
 const UNFINISHED = 'unfinished-';
 
-/** No network, and little memory: it serves one installation. */
+/** Settings for one installation: no network, and little memory. */
 const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisEndpoint } from './redis-endpoint.js';
 
-/** Resolves when Redis answers PONG: it listens and has loaded its data. Rejects with the abort reason. */
+/** Resolves when Redis answers PONG, after the load of its data. Rejects with the abort reason. */
 export async function waitForPong(endpoint: RedisEndpoint, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
