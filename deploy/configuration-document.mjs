@@ -85,7 +85,7 @@ function fileFields(schema) {
   return sections;
 }
 
-/** A field and all below it. What is described elsewhere in the file is named, not repeated. */
+/** Rows of a field and all below it. Parts with a description elsewhere in the file are named, not repeated. */
 function rowsOf(path, field, root) {
   const schema = resolved(field, root);
   const description = field.description ?? schema.description;

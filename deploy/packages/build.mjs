@@ -66,7 +66,7 @@ async function makeBundle({ folder, library, entries }) {
   write(target, bundleManifest(root, { folder, entries, externals: [...externals] }), readmeOf(join(ROOT, library)));
 }
 
-/** The declarations of the entries of all bundles and of all that they name. One run of the compiler: it takes most of the time. */
+/** Declarations of the entries of all bundles and of their imports. A single run of the compiler, which takes most of the time. */
 function makeDeclarations() {
   const settings = join(OUT, 'tsconfig.json');
   const compilerOptions = { declaration: true, emitDeclarationOnly: true, sourceMap: false, inlineSources: false };
