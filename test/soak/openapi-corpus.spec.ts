@@ -51,7 +51,7 @@ const UNCHECKED = new Set([
   'rclone jobBatch',
   // The mock reads the repeated names of a form as one text.
   ...['CreateMessage', 'CreateParticipant', 'UpdateConnectApp', 'CreateCall', 'CreateCallRecording'].map((it) => `twilio ${it}`),
-  // Operations whose checker rejects null behind a nullable reference.
+  // Null behind a nullable reference, which the mock rejects.
   ...['update_shipment', 'create_label', 'create_shipments'].map((it) => `shipengine ${it}`),
   'plaid incomeVerificationPrecheck',
   // Branches that the generator of arguments mixes, or of which several fit although one is asked for.
