@@ -341,7 +341,7 @@ function isUnauthorized(error: unknown): boolean {
   return httpStatusOf(error) === 401;
 }
 
-/** Older revisions that a server names in the error with which it refuses the newest; it should answer with one of its own. */
+/** Older revisions in the error with which a server refuses the newest, although it should answer with one of its own. */
 function versionsIn(error: unknown): string[] {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof ProtocolError || cause instanceof SdkHttpError)) return [];

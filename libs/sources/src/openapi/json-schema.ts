@@ -36,7 +36,7 @@ interface Place {
   readonly depth: number;
   /** True for a part of an `allOf`. */
   readonly isPart?: boolean;
-  /** Others beside it have members of their own, which it must not refuse. */
+  /** True if schemas beside this one have members of their own, which it must not reject. */
   readonly isOpen?: boolean;
 }
 

@@ -55,7 +55,7 @@ export class UploadedBundles {
     await this.redis.persist(keys.uploadedBundle(tenantId, sha256));
   }
 
-  /** No source uses it any more. */
+  /** Starts the expiry of a bundle that no source uses any more. */
   async release({ tenantId, sha256 }: BundleId): Promise<void> {
     await this.redis.expire(keys.uploadedBundle(tenantId, sha256), UNUSED_SECONDS);
   }
