@@ -88,8 +88,8 @@ export class OpenCall<T> {
   }
 
   /**
-   * Marks the call as without an attempt until the answer. Calls `then` if no answer comes in time, or if the call of Toolyard
-   * is over, by a poll of `isOver` every few seconds.
+   * Ends a call without an attempt, and calls `then`, if no answer has come in time or the call of Toolyard is over, by a poll
+   * of `isOver` every few seconds.
    */
   leave(isOver: () => Promise<boolean>, then: () => void): void {
     const until = performance.now() + OPEN_MS + SLACK_MS;
