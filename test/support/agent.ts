@@ -32,7 +32,7 @@ export class Agent {
     return { status: response.status, headers: response.headers, body: parsed as T };
   }
 
-  /** For the invariants: a call that was accepted, under which key. */
+  /** Records an accepted call and its key for the invariants. */
   private remember(headers: Record<string, string>, answer: unknown): void {
     const { id, sessionId } = answer as Call;
     const name = Object.keys(headers).find((header) => header.toLowerCase() === 'idempotency-key');

@@ -31,7 +31,7 @@ export interface InstallationOptions {
   readonly partitions: number;
   /** Default: a folder of its own. */
   readonly archiveUrl?: string;
-  /** Of the key that signs. Default: one of its own. */
+  /** File of the signing key. Default: a key of its own. */
   readonly keyFile?: string;
   readonly keys?: Keys;
   /** Tenants whose content is encrypted in the archive. */

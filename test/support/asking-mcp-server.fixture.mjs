@@ -1,5 +1,5 @@
-// An MCP server of revision 2025-11-25 over stdio that asks its client's user during calls. Without a library: it does
-// what libraries refuse.
+// MCP server of revision 2025-11-25 over stdio that asks its client's user during calls. Written without a library, since libraries
+// reject this behaviour.
 import { createInterface } from 'node:readline';
 
 const BRANCH = {

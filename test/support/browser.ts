@@ -84,7 +84,10 @@ const TRANSITIONS_ENDED = `(async () => {
 /** The rules of axe whose answers depend on colours. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds against WCAG 2.2 A and AA and its own best practices: one line a fault, none when the page is clean. `only` names rules. */
+/**
+ * Findings of axe against WCAG 2.2 A and AA and its own best practices: one line a fault, none if the page is clean. `only` contains
+ * names of rules.
+ */
 export async function accessibilityFaults(page: Page, only?: readonly string[]): Promise<string[]> {
   // Colours on their way from one theme to the other have no contrast to speak of: the page hears of a new scheme a little after its
   // background.

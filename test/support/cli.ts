@@ -9,7 +9,7 @@ import { TEST_KEY } from './test-cluster.js';
 /** The command line tool as a process of its own. */
 export interface CliProcess {
   readonly child: ChildProcess;
-  /** What came on stdout so far; in a terminal what both streams wrote to it. */
+  /** Output on stdout so far; in a terminal that of both streams. */
   out(): string;
   err(): string;
   says(text: string): Promise<void>;
@@ -20,9 +20,9 @@ export interface CliOptions {
   readonly url: string;
   readonly env?: Record<string, string>;
   readonly input?: string;
-  /** Its input stays open. */
+  /** True if its input stays open. */
   readonly keepsInput?: boolean;
-  /** In a terminal of its own (`script` of util-linux makes it), as a person has it. */
+  /** True for a terminal of its own (made by `script` of util-linux), as a person has it. */
   readonly terminal?: boolean;
 }
 

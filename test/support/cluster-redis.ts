@@ -14,7 +14,7 @@ export interface ClusterRedis {
   readonly url: string;
   /** The masters of the beginning. */
   readonly masters: readonly RedisServer[];
-  /** Of the masters, in their order. */
+  /** Replicas of the masters, in the same order. */
   readonly replicas: readonly RedisServer[];
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ interface ClusterNode {
   readonly busPort: number;
 }
 
-/** With a bus port of its own: the default, 10,000 above the other, may be a connection's. */
+/** Starts a node with a bus port of its own: the default, 10,000 above the other, may be in use by a connection. */
 async function startNode(settings: readonly string[] = []): Promise<ClusterNode> {
   const busPort = await freePort();
   const server = await startRedisServer({ settings: [...SETTINGS, '--cluster-port', String(busPort), ...settings] });

@@ -9,7 +9,7 @@ import { startTestCluster, TEST_KEY, type TestCluster } from './test-cluster.js'
 /** A key that may look at everything and do nothing. */
 export const READER_KEY = 'key-of-one-who-only-looks';
 
-/** For commands that have to run until the test is done with them: after a minute they would be killed. */
+/** Timeout for commands that run until the test ends: the default would kill them after a minute. */
 export const LONG_MS = 600_000;
 
 interface OpenOptions extends BrowserContextOptions {
@@ -31,7 +31,10 @@ export interface DashboardHarness {
   gated(lines: readonly string[]): { readonly command: string; open(line: number): void };
 }
 
-/** To be called once at the top of a file; `settings` go into the config file, `gatewayEnv` into the environment of the gateway. No page may have thrown or broken its security policy when the tests are over. */
+/**
+ * Sets up a dashboard; called once at the top of a file. `settings` go into the config file, `gatewayEnv` into the environment of
+ * the gateway. Fails after the tests if a page threw or violated its security policy.
+ */
 export function dashboardHarness(
   settings: () => Promise<object> = async () => ({}),
   gatewayEnv: () => Record<string, string> = () => ({}),
@@ -52,7 +55,7 @@ export function dashboardHarness(
     };
     const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', SOURCE_TOKEN_KEY: 'key-of-source-tokens-in-tests-of-pages' };
     const starting = [startTestCluster({ lists: true, env, config, gatewayEnv: gatewayEnv() }), startBrowser()] as const;
-    // Where one of them does not start, the other must not be left running.
+    // Closes the parts that started even if another one failed to start.
     close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
     const [toolyard, browser] = await Promise.all(starting);
     parts = { toolyard, browser, agent: toolyard.agent };

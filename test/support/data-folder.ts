@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TEST_KEY } from './test-cluster.js';
 
-/** Where a packed snapshot has its numbers (`encodeSnapshot`): deadline, totalDeadline, timer. Six bytes each. */
+/** Offsets of the numbers in a packed snapshot (`encodeSnapshot`): deadline, totalDeadline, timer. Six bytes each. */
 const DEADLINES_AT = [17, 23, 47] as const;
 const NUMBER_BYTES = 6;
 const LETTERS_OF_WAITING = ['w', 'q', 'i'];

@@ -27,7 +27,7 @@ export interface EmbeddingServer {
   readonly texts: string[];
   /** The header of each request. */
   readonly authorizations: (string | undefined)[];
-  /** What it answers with from now on. */
+  /** Kind of all further responses. */
   answer: 'vectors' | 'error' | 'nonsense';
   close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Where new connections go. */
+  /** Changes the target of new connections. */
   to(url: string): void {
     this.target = Number(new URL(url).port);
   }

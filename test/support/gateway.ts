@@ -36,7 +36,7 @@ export function sha256(text: string): string {
 }
 
 export interface TestGatewayOptions extends Partial<GatewayConfig> {
-  /** It answers lists: with a Redis, a database and a projector that the gateways of a test file share. Without, lists answer 503. */
+  /** True for lists: with a Redis, a database and a projector shared by the gateways of a test file. Default: lists answer 503. */
   readonly lists?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface ListBackend {
   close(): Promise<void>;
 }
 
-/** Of this test file, while a gateway uses it. */
+/** Backend of this test file, while a gateway uses it. */
 let backend: { readonly started: Promise<ListBackend>; users: number } | undefined;
 
 async function startListBackend(): Promise<ListBackend> {

@@ -6,7 +6,7 @@ import { ConfigFile } from '#contracts';
 
 export interface GuideBlock {
   readonly language: string;
-  /** What stands after the language: the file that the block is, or how it is run. */
+  /** Text after the language: the file of the block, or the way to run it. */
   readonly word: string;
   readonly text: string;
 }

@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
 import { useTenant, type Tenant, type TenantOptions } from './installation/use-tenant.js';
 import { startWebhookServer, type WebhookServer } from './webhook.js';
 
-/** What the config file says of agents: each test has one of its own. */
+/** Agents of the config file: each test has one of its own. */
 export type HookTestAgents = NonNullable<NonNullable<TenantOptions['settings']>['agents']>;
 
 /** A tenant whose agents have hooks, and a server for webhooks. */

@@ -3,11 +3,12 @@ import { eventually } from './eventually.js';
 import { checkInvariants } from './log-invariants.js';
 
 /**
- * What the log of an installation that still runs violates of the invariants; empty when all is well. What only shows when
- * nothing is under way any more is checked by `TestCluster.close`.
+ * Violations of the invariants in the log of a running installation; empty if there are none. Invariants that need an idle
+ * installation are checked by `TestCluster.close`.
  *
- * Events that come while it reads would look like violations (the head of a call is newer than the events that were read), and a call
- * whose 202 was lost may still run when a test has seen the end of all others. So it reads again until no event came meanwhile.
+ * Events during the check would look like violations (the head of a call is newer than its events already read), and a call whose
+ * 202 was lost may still run after a test has seen the end of all others. The check is therefore repeated until no event arrives
+ * during it.
  */
 export async function findInvariantViolations(redisUrl: string, partitions = 16): Promise<string[]> {
   const redis = createRedis(redisUrl);

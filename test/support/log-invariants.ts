@@ -10,7 +10,7 @@ export { checkCall } from './invariants/check-call.js';
 export interface InvariantOptions extends CallCheck {
   /** Texts that must not be in the log (I16). */
   readonly secrets?: readonly string[];
-  /** Where events and calls are that have left Redis. */
+  /** Archive of events and calls that have left Redis. */
   readonly archive?: LogArchive | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface InvariantOptions extends CallCheck {
 export interface FullLog {
   /** Oldest first within a call. */
   readonly calls: ReadonlyMap<string, readonly CallEvent[]>;
-  /** By partition and sequence number: `<partition>.<seq>`. */
+  /** Events by partition and sequence number: `<partition>.<seq>`. */
   readonly events: ReadonlyMap<string, CallEvent>;
   readonly violations: readonly string[];
 }

@@ -6,7 +6,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 export const CLIENT_ID = 'toolyard';
 export const CLIENT_SECRET = 'secret-of-the-client-in-tests';
 
-/** What the provider says about a person. */
+/** Claims of the provider about a person. */
 export interface TestPerson {
   readonly sub: string;
   readonly name?: string;
@@ -19,7 +19,7 @@ export interface TestPerson {
 
 /** A real OpenID provider on a free port, at which a person is signed in without a password. */
 export class TestLoginProvider {
-  /** Who sits before the browser. */
+  /** Person at the browser. */
   person: TestPerson = { sub: 'no-one' };
   /** Answers 503 while it is true. */
   isAway = false;
@@ -60,7 +60,7 @@ export class TestLoginProvider {
           grant_types: ['authorization_code', 'refresh_token'],
         },
       ],
-      // As providers do that follow RFC 9700: a login without PKCE is refused.
+      // Rejects a login without PKCE, like providers that follow RFC 9700.
       pkce: { required: () => true },
       scopes: ['openid', 'offline_access'],
       claims: { openid: ['sub'], profile: ['name', 'employee'], email: ['email', 'email_verified'], roles: ['roles'] },

@@ -46,7 +46,7 @@ export const MANIFEST = {
 export interface BundleFile {
   readonly name: string;
   readonly text: string;
-  /** With the type of the file. */
+  /** File mode, including the type of the file. */
   readonly mode?: number;
 }
 

@@ -34,7 +34,7 @@ const SAMPLES = { string: 'text', number: 1, integer: 1, boolean: true, object: 
 const sample = ({ input }) =>
   Object.fromEntries((input.required ?? []).map((field) => [field, SAMPLES[input.properties?.[field]?.type] ?? 'text']));
 
-/** What the scenario asks of a client: the calls that it names, or one of each tool. */
+/** Calls that the scenario requests of a client: the calls in it, or one of each tool. */
 function callsOf(tools) {
   const { toolCalls } = JSON.parse(context);
   if (toolCalls !== undefined) return toolCalls.map((call) => ({ tool: `${name}__${call.name}`, arguments: call.arguments }));

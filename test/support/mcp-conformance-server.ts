@@ -51,7 +51,7 @@ const sampled = (words: string) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: words } }], maxTokens: 100 });
 const NAME = formOf({ name: { type: 'string' } }, ['name']);
 
-/** As the suite's scenarios of SEP-1034 and SEP-1330 have them. */
+/** Defaults in the suite's scenarios of SEP-1034 and SEP-1330. */
 const DEFAULTS = formOf({
   name: { type: 'string', default: 'John Doe' },
   age: { type: 'integer', default: 30 },
@@ -70,7 +70,7 @@ const ENUMS = formOf({
 
 const SECONDS: Tool['inputSchema'] = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
 
-/** As the suite's scenario `json-schema-2020-12` has it. */
+/** Schema of the suite's scenario `json-schema-2020-12`. */
 const SCHEMA_2020_12: Tool['inputSchema'] = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -92,7 +92,7 @@ const SCHEMA_2020_12: Tool['inputSchema'] = {
   additionalProperties: false,
 };
 
-/** By name: input schema (an empty object without one) and what a call does. */
+/** Tools by name: input schema (default: an empty object) and the behaviour of a call. */
 const TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_simple_text: { run: () => text('This is a simple text response for testing.') },
   test_image_content: { run: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }) },

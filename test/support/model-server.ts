@@ -12,7 +12,7 @@ export interface ScriptedToolCall {
 export interface ScriptedAnswer {
   /** Sent in one piece for each item. */
   readonly text?: string | readonly string[];
-  /** Of Anthropic, before the text: a block with its signature, or one that is encrypted. */
+  /** Thinking blocks of Anthropic before the text: with a signature, or encrypted. */
   readonly thinking?: readonly ({ readonly text: string; readonly signature: string } | { readonly redacted: string })[];
   readonly toolCalls?: readonly ScriptedToolCall[];
   readonly usage?: { readonly input: number; readonly output: number };
@@ -21,9 +21,9 @@ export interface ScriptedAnswer {
   readonly headers?: Record<string, string>;
   /** The connection is cut after the texts. */
   readonly cut?: boolean;
-  /** What the rest of the answer waits for after the first piece of text. */
+  /** Promise before the rest of the answer, after the first piece of text. */
   readonly pause?: Promise<unknown>;
-  /** Before the first byte. */
+  /** Promise before the first byte. */
   readonly until?: Promise<unknown>;
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const archives = new Map<string, string>();
 
 /**
- * One file of a package of the registry, unpacked into `folder`: for packages that are too large to be dependencies of
- * the tests. Returns its path. The package is fetched once into `store`.
+ * Unpacks one file of a registry package into `folder`: for packages that are too large to be dependencies of the tests. Returns its
+ * path. The package is fetched once into `store`.
  */
 export function packedFile(folder: string, name: string, file: string, store = folder): string {
   const run = (command: string, args: readonly string[]): string => {

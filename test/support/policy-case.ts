@@ -21,7 +21,7 @@ export interface PolicyOutcome {
   readonly call: Call;
   /** The open reasons, one a line: of the denials, or of what a person is asked for, or all. */
   readonly why: string;
-  /** What the model reads. */
+  /** Text for the model. */
   readonly text: string;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { PolicySettings, Posture } from '#contracts';
 import type { TestCluster } from './test-cluster.js';
 
-/** What the config file says of agents, by names that no other suite uses. */
+/** Agents of the config file, by names that no other suite uses. */
 export type PolicyAgents = Readonly<Record<string, { readonly policy: PolicySettings; readonly posture?: Posture }>>;
 
 export const SECRET = 'the secret beside the workspaces';
@@ -18,9 +18,9 @@ export interface PolicyPlaces {
   readonly folder: string;
   readonly vault: string;
   readonly shared: string;
-  /** In `shared`. */
+  /** Path in `shared`. */
   readonly internal: string;
-  /** Of a site on loopback. */
+  /** Port of a site on loopback. */
   readonly port: number;
   /** How many requests came to the proxy that the environment of all apps names. */
   readonly proxied: () => number;

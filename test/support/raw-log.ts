@@ -8,9 +8,9 @@ export interface RawEvent {
   readonly agentId?: string;
   readonly sessionId?: string;
   readonly data?: unknown;
-  /** In place of the members that `tenantId`, `tool`, ... make: JSON, or what should have been. */
+  /** Raw text in place of the members from `tenantId`, `tool`, ...: JSON, or damaged JSON. */
   readonly meta?: string;
-  /** In place of the members that `data` makes. */
+  /** Raw text in place of the members from `data`. */
   readonly rest?: string;
 }
 

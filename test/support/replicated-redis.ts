@@ -13,15 +13,15 @@ const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '',
 /** A master with replicas, and three Sentinels that watch them: all real processes on loopback. */
 export interface ReplicatedRedis {
   readonly url: string;
-  /** Those that were started as replicas of the first. */
+  /** Servers that were started as replicas of the first. */
   readonly servers: readonly RedisServer[];
-  /** Which of them Sentinel says is the master. */
+  /** Master according to Sentinel. */
   master(): Promise<RedisServer>;
   /** Resolves when Sentinel names another master than this one, which takes writes. */
   promoted(old: RedisServer): Promise<RedisServer>;
   /** Resolves when this server follows the master and has all that it had. */
   follows(server: RedisServer): Promise<void>;
-  /** What an operator says before work on the master's machine. */
+  /** Requests a failover, as an operator does before work on the master's machine. */
   failover(): Promise<void>;
   stop(): Promise<void>;
 }

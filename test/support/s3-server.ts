@@ -44,7 +44,7 @@ export class S3Server {
     return `http://127.0.0.1:${(this.front.address() as AddressInfo).port}`;
   }
 
-  /** For a process that uses this server. */
+  /** Environment for a process that uses this server. */
   get env(): Record<string, string> {
     return { ...S3_CREDENTIALS, AWS_ENDPOINT_URL_S3: this.endpoint, AWS_REGION: 'us-east-1' };
   }

@@ -14,7 +14,7 @@ export async function serveWeb(answerTo: (request: Request) => Promise<Response>
       response.once('close', () => gone.abort());
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      // Without the length, which `fetch` writes again where the request is sent on: some versions refuse it twice.
+      // Drops the length, which `fetch` sets again for the forwarded request: some versions reject a second one.
       const { 'content-length': _length, ...received } = request.headers;
       const headers = Object.entries(received).map(([name, value]): [string, string] => [name, String(value)]);
       const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export const TEMPLATE = 'template_history';
 
 /**
- * One PostgreSQL for all test files of a run, started when the first one asks for it: `GET` of the url answers with its address.
- * It has an empty history as a template, of which each test makes a database of its own.
+ * Offers a PostgreSQL for all test files of a run, started by the first request: `GET` of the url returns its address. Contains an
+ * empty history as a template, of which each test makes a database of its own.
  */
 export async function offerPostgres() {
   let started;
@@ -31,7 +31,7 @@ export async function offerPostgres() {
   };
 }
 
-/** As standalone starts it, from what is built. Nothing waits for its disk: it lives as long as the run. */
+/** Starts PostgreSQL like standalone, from the build. Writes do not wait for the disk, since the data last only as long as the run. */
 async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-tests-'));
   const [{ findPostgres }, { startPrivatePostgres }, { openHistoryDatabase, migrateHistory }, { default: pg }] = await Promise.all([

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { Problem } from '#contracts';
 
-/** What a browser keeps between requests of one test, without a browser: cookies by their host. */
+/** Cookies by host, as a browser keeps them between requests of one test. */
 export class CookieJar {
   private readonly cookies = new Map<string, Map<string, string>>();
 
@@ -23,7 +23,7 @@ export class CookieJar {
   }
 }
 
-/** One step of a browser: sends and keeps cookies, follows nothing. */
+/** Sends a request like a browser: sends and stores cookies, follows no redirect. */
 export async function visit(jar: CookieJar, url: string, headers: Record<string, string> = {}): Promise<Response> {
   const cookie = jar.of(url);
   const all = { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...headers };
@@ -43,7 +43,7 @@ export async function follow(jar: CookieJar, from: string, until?: RegExp): Prom
   }
 }
 
-/** What a page of the dashboard at `origin` sends, to the gateway at `url`. */
+/** Requests of a page of the dashboard at `origin`, to the gateway at `url`. */
 export class Page {
   constructor(
     readonly jar: CookieJar,

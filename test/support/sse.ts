@@ -32,13 +32,13 @@ export async function readSse(
   return messages;
 }
 
-/** What has come whole so far. */
+/** Complete messages received so far. */
 export function messagesOf(text: string): SseMessage[] {
   const blocks = text.split('\n\n').slice(0, -1);
   return blocks.map(messageOf).filter(({ data }) => data !== '');
 }
 
-/** One block of `field: value` lines; comments and retry hints come out without data. */
+/** Message of a block of `field: value` lines; comments and retry hints have no data. */
 function messageOf(block: string): SseMessage {
   const field = (name: string) =>
     block

@@ -18,7 +18,7 @@ export class SshServer {
 
   private constructor(
     readonly port: number,
-    /** It runs as this user instead of the one that runs the test, who may be root. */
+    /** User of the server, if not the one that runs the test, who may be root. */
     private readonly ordinary: typeof ORDINARY_USER | undefined,
   ) {}
 
@@ -49,7 +49,7 @@ export class SshServer {
     return readFileSync(this.path('user'), 'utf8');
   }
 
-  /** As an operator writes it. */
+  /** Settings as an operator writes them. */
   settings(more: Partial<RemoteHostSettings> = {}): RemoteHostSettings {
     return {
       host: '127.0.0.1',

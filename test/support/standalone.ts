@@ -109,11 +109,11 @@ function endRedisOf(directory: string): void {
     const pid = Number(readFileSync(join(directory, 'redis.pid'), 'utf8'));
     if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('redis-server')) process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself, as it should.
+    // Errors are ignored: the process has ended by itself, as it should.
   }
 }
 
-/** Before its folder is removed, it must have stopped writing. */
+/** Stops PostgreSQL before the removal of its folder. */
 async function endPostgresOf(directory: string): Promise<void> {
   const pidFile = join(directory, 'postgres/data/postmaster.pid');
   if (!existsSync(pidFile)) return;

@@ -35,7 +35,7 @@ export interface OlderOptions {
   readonly fails?: { readonly method: string; readonly message: string };
 }
 
-/** Of revision 2025-11-25, by its SDK. */
+/** Server of revision 2025-11-25, by its SDK. */
 export async function olderTasks({ sessions = false, holds, fails }: OlderOptions = {}): Promise<TaskServer> {
   const store = newStore();
   const held = resolvable();
@@ -80,7 +80,7 @@ export interface ModernOptions {
   readonly fails?: (method: string) => boolean;
 }
 
-/** Of revision 2026-07-28, without a library: the SDK's server has no tasks. */
+/** Server of revision 2026-07-28, without a library: the SDK's server has no tasks. */
 export async function modernTasks({ answer = {}, fails = () => false }: ModernOptions = {}): Promise<TaskServer> {
   const tools = new Map<string, string>();
   const answers = new Map<string, unknown>();

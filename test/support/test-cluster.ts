@@ -22,7 +22,7 @@ export { TEST_KEY };
 /** No call waits for approval; tests about approvals set their own. An empty text is the gateway's own default. */
 export const OPEN_POSTURE = { DEFAULT_AUTONOMY: 'full', DEFAULT_PERMISSION_MODE: 'danger-full-access' };
 
-/** One app of Toolyard as a real process of its own. */
+/** App of Toolyard as a real process. */
 export interface AppProcess {
   readonly name: string;
   readonly url: string;
@@ -37,7 +37,7 @@ export interface AppProcess {
 /** A whole installation: private Redis with AOF, gateways and workers, all real processes on loopback. */
 export interface TestCluster {
   readonly redis: RedisServer;
-  /** With `lists`. */
+  /** URL of the database, present with `lists`. */
   readonly databaseUrl: string | undefined;
   readonly workspaceRoot: string;
   readonly gateways: AppProcess[];
@@ -62,7 +62,7 @@ export interface TestCluster {
 export interface TestClusterOptions {
   readonly gateways?: number;
   readonly workers?: number;
-  /** For every app. */
+  /** Environment of every app. */
   readonly env?: Record<string, string>;
   readonly gatewayEnv?: Record<string, string>;
   /** Content of a config file for every app. */
@@ -278,7 +278,7 @@ function startApp(
   env: Record<string, string>,
   { program: main = programOf(name), launcher = [], inherited = {} }: StartOptions = {},
 ): AppProcess {
-  // Without source maps, which a start would spend a tenth of its time on.
+  // Source maps are off, since they take a tenth of the start time.
   const [program, ...words] = [...launcher, process.execPath, main];
   const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },

@@ -37,7 +37,7 @@ export class TokenIssuer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/jwks`;
   }
 
-  /** Its only keys from now on; those that it has stay the same. */
+  /** Replaces all keys; existing ones with the same id are kept. */
   async useKeys(...kids: string[]): Promise<void> {
     const wanted = kids.map(async (kid) => [kid, this.keys.get(kid) ?? (await newKey(kid, this.alg))] as const);
     this.keys = new Map(await Promise.all(wanted));

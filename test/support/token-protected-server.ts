@@ -75,7 +75,7 @@ export class TokenProtectedServer {
   }
 }
 
-/** What the issuer says of an access token or a refresh token. */
+/** Answer of the issuer about an access token or a refresh token. */
 export async function introspect({ issuer }: TestLoginProvider, token: string): Promise<{ active?: boolean; aud?: string }> {
   const response = await fetch(`${issuer}/token/introspection`, {
     method: 'POST',

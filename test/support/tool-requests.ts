@@ -32,7 +32,10 @@ export async function requestFaults(
   return faults;
 }
 
-/** What the generator reads wrong: lists of types, formats of numbers, times with lengths, addresses, Base64, exclusive limits, required members without a schema. */
+/**
+ * Converts schema parts that the generator misreads: lists of types, formats of numbers, times with lengths, addresses, Base64,
+ * exclusive limits, required members without a schema.
+ */
 function generated(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(generated);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -5,7 +5,7 @@ import { errors, request as send } from 'undici';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.mjs';
 
-/** What a mock saw of one request, and what the document says against it. */
+/** Request received by a mock, with its violations of the document. */
 export interface CheckedRequest {
   readonly method: string;
   readonly url: string;
@@ -68,7 +68,7 @@ export async function startValidatingMock(file: string): Promise<ValidatingMock>
 
 /** Prism names violations in a header; a request that no operation takes, or without its body, gets a problem of Prism's own. */
 function requestViolations(header: string, body: string): unknown[] {
-  // Of very many it only says so; those of a request then stand in the body.
+  // Long lists are only counted in the header; those of a request are then in the body.
   const isList = header.startsWith('[');
   const violations = isList ? (JSON.parse(header) as { readonly location: readonly string[] }[]) : [];
   const problem = body.includes('stoplight.io/prism/errors') && !body.includes('#NO_RESPONSE') ? [body] : [];

@@ -1,4 +1,4 @@
-/** What a process wrote, without the lines that a start on a slow machine adds: about what it waits for. */
+/** Output of a process without the lines about waiting, which appear on a slow machine. */
 export function withoutWaitingLines(text: string): string {
   return text.replaceAll(/^(Redis does not answer|Waiting for ).*\n/gm, '');
 }

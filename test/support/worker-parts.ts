@@ -80,7 +80,7 @@ export class WorkerParts {
     });
   }
 
-  /** What `executeAttempt` needs, with a renewal loop in this thread. */
+  /** Dependencies of `executeAttempt`, with a renewal loop in this thread. */
   worker(options: { id?: string; leaseMs?: number; stopGraceMs?: number; toolEnv?: Record<string, string> } = {}): AttemptDependencies {
     const { id = 'w1', leaseMs = 30_000, stopGraceMs = 300, toolEnv = {} } = options;
     const leases = new LeaseRenewer(

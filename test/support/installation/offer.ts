@@ -8,7 +8,7 @@ import type { SharedInstallation, SharedPlaces } from './shared-installation.js'
 /** Body of `POST /tenants/end`. */
 export interface TenantEnd {
   readonly tenantId: string;
-  /** By address of a gateway. */
+  /** Histories by address of a gateway. */
   readonly histories: Readonly<Record<string, ClientHistory>>;
 }
 
@@ -21,8 +21,9 @@ export interface Offer {
 }
 
 /**
- * One installation for all files of `test/api`, started by `start` or when the first one asks: `POST /tenants` with a ConfigFragment answers
- * with SharedPlaces, `POST /tenants/end` with a TenantEnd when the tenant has no open call left. Errors are texts, with 500.
+ * Offers an installation for all files of `test/api`, started by `start` or by the first request: `POST /tenants` with a
+ * ConfigFragment returns SharedPlaces, `POST /tenants/end` with a TenantEnd responds when the tenant has no open call left. Errors
+ * are texts, with 500.
  */
 export async function offerInstallation(): Promise<Offer> {
   let started: Promise<SharedInstallation> | undefined;

@@ -22,7 +22,7 @@ export class SharedInstallation {
     private readonly folder: string,
     private readonly config: InstallationConfig,
     private readonly cluster: TestCluster,
-    /** Of the tenant `default`, which no test uses: a test without a key of its own is refused. */
+    /** Key of the tenant `default`, which no test uses: a test without a key of its own is rejected. */
     private readonly key: string,
   ) {}
 

@@ -19,7 +19,7 @@ export interface TenantOptions {
   readonly keys?: Readonly<Record<string, Partial<Omit<Key, 'id' | 'tenant' | 'key'>>>>;
   /** Sources of tools; they become sources of this tenant. Those that the installation connects are connected at both gateways. */
   readonly sources?: ConfigFragment['sources'];
-  /** Whether the tenant has the tools `held` and `held_write`, whose calls the test itself runs. */
+  /** True for a tenant with the tools `held` and `held_write`, whose calls the test itself runs. */
   readonly held?: boolean;
   /** Part of the config file about the tenant: policy, agents, hooks, limits, webhooks and so on. */
   readonly settings?: ConfigFragment['settings'];

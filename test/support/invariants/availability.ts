@@ -16,7 +16,7 @@ export class Availability {
 
   ended(part: string): void {
     this.there.delete(part);
-    // What a part held is looked at only when its lease is over.
+    // Work of an ended part is recovered only after its lease has expired.
     this.gaps.push({ from: Date.now(), to: Date.now() + LEASE_MS });
     this.look();
   }

@@ -5,7 +5,7 @@ import { ofType } from './of-type.js';
 export interface ApprovalCheck {
   /** Gateways and workers wrote the log: each digest is that of its arguments. Default: a test wrote it by itself. */
   readonly byApps?: boolean;
-  /** Whether the tenant asks for four eyes. Absent where it is unknown. */
+  /** Four-eyes setting of a tenant. Absent if unknown. */
   readonly fourEyes?: (tenantId: string) => boolean;
 }
 

@@ -37,7 +37,7 @@ export interface CallCheck extends ApprovalCheck {
   readonly awayMs?: AwayMs;
 }
 
-/** What is wrong with the events of one call, oldest first: I2 to I7, I11 and I15. */
+/** Violations in the events of one call, oldest first: I2 to I7, I11 and I15. */
 export function checkCall(callId: string, events: readonly CallEvent[], options: CallCheck = {}): string[] {
   const { atRest = false, awayMs, byApps = false } = options;
   return [

@@ -1,12 +1,12 @@
 import type { CallEvent } from '#contracts';
 
-/** What a call is counted with while it is open; see `CallState`. */
+/** Counted bytes of a call while it is open; see `CallState`. */
 export interface CountedCall {
   readonly openBytes: number;
   readonly stateBytes: number;
 }
 
-/** What is wrong with the bytes that a call is counted with: none after its End, before that all that it keeps beside the log. */
+/** Violations in the counted bytes of a call: none after its End, before that all bytes stored beside the log. */
 export function checkOpenBytes(callId: string, { openBytes, stateBytes }: CountedCall, events: readonly CallEvent[]): string[] {
   if (events.at(-1)?.type === 'call.end')
     return openBytes + stateBytes === 0 ? [] : [`open bytes of ${callId}: has ended and is counted with ${openBytes}, state ${stateBytes}`];

@@ -9,7 +9,7 @@ interface Accepted {
   readonly idempotencyKey: string | undefined;
 }
 
-/** What one socket sent and got, as it happened. */
+/** Frames sent and received by one socket, in order. */
 export interface SocketHistory {
   readonly sent: readonly Partial<ClientFrame>[];
   readonly frames: readonly { readonly frame: ServerFrame }[];
@@ -21,7 +21,7 @@ export interface ClientHistory {
   readonly sockets: readonly SocketHistory[];
 }
 
-/** What the clients of one installation saw, to be compared with its log when all is over. */
+/** Histories of the clients of one installation, to be compared with its log at the end. */
 export class ClientHistories {
   private readonly accepted: Accepted[] = [];
   private readonly sockets: SocketHistory[] = [];
@@ -109,7 +109,7 @@ function checkSocket({ sent, frames }: SocketHistory, log: FullLog): string[] {
 
 /** `filter` is absent for what is no subscription of its own: then it is not known what must have come. */
 function checkSubscription(frames: readonly ServerFrame[], filter: EventFilter | undefined, log: FullLog): string[] {
-  // What follows a resync does not continue what came before.
+  // Frames after a resync do not continue the earlier ones.
   if (frames.some(({ op }) => op === 'resync')) return [];
   const events = frames
     .flatMap((frame) => (frame.op === 'event' ? [frame.event] : frame.op === 'events' ? frame.events : []))

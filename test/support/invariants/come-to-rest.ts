@@ -39,7 +39,7 @@ export async function comeToRest(
   }
 }
 
-/** What is refused has changed meanwhile, and is looked at again. */
+/** Cancels a call. A rejected one has changed meanwhile, and is checked again. */
 async function cancel(log: EventLog, { callId, status, version, attempt, cancelRequested }: CallSnapshot): Promise<void> {
   const guard = { by: 'command', version, commandId: `rest-${callId}-${version}` } as const;
   if (cancelRequested) return;

@@ -1,4 +1,4 @@
-// What `@jest/globals` exports, of the test file that runs now: modules that several test files share import it once.
+// Exports of `@jest/globals` for the current test file: modules shared by several test files import it once.
 const current = () => globalThis[Symbol.for('toolyard.jest-globals')];
 
 const global = (name) =>

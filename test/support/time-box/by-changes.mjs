@@ -29,7 +29,7 @@ export function byChanges(files, { commits, changed }) {
   );
 }
 
-/** Without a repository nothing counts as changed. @returns {{ commits: number, changed: string[] }} */
+/** Lists recent changes. Without a repository nothing counts as changed. @returns {{ commits: number, changed: string[] }} */
 export function recentChanges() {
   try {
     const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

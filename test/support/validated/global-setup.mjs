@@ -1,7 +1,7 @@
 import { startRecordedAnswers } from './recorded-answers.mjs';
 import { startValidatingProxy } from './validating-proxy.mjs';
 
-/** One validating proxy for all files of the run. The build is there by then: it belongs to the set-up of all projects. */
+/** Starts a validating proxy for all files of the run. The build exists by then: it belongs to the set-up of all projects. */
 export default async function validatedSetup() {
   const { openApiDocument } = await import('../../../dist/apps/gateway/src/operations/docs/openapi.js');
   const upstream = await startRecordedAnswers();

@@ -6,7 +6,7 @@ import { gatewayUrls } from './gateways.js';
 import { RECORDED } from './recorded-answers.mjs';
 import { contractViolations } from './validating-proxy.mjs';
 
-/** Of a file that is set up with this, every answer of a gateway to `fetch` is one that the OpenAPI document has, or the file fails. */
+/** Direct `fetch`. This file makes a test file fail on any gateway response that the OpenAPI document does not contain. */
 const direct = globalThis.fetch;
 const { RECORDED_ANSWERS_URL: recorder = '', VALIDATING_PROXY_URL: proxy = '' } = process.env;
 const pending = new Set<Promise<void>>();
@@ -34,7 +34,7 @@ async function judge(method: string, url: URL, { status, headers }: Response, co
   const body = copy === undefined ? Buffer.alloc(0) : await copy.arrayBuffer().then(Buffer.from, () => undefined);
   if (body === undefined) return;
   const id = randomUUID();
-  // Of the connection, not of the answer; the body here is decoded.
+  // Headers of the connection or of the encoding; the body here is decoded.
   const hidden = new Set(['connection', 'content-encoding', 'content-length', 'keep-alive', 'transfer-encoding']);
   const shown = Object.fromEntries([...headers].filter(([name]) => !hidden.has(name)));
   const record = { status, headers: shown, body: body.toString('base64') };

@@ -27,7 +27,7 @@ export async function startValidatingProxy(document, upstream) {
   }
   return {
     url,
-    /** What it printed, once it has ended by itself. */
+    /** Error with its output, after it has ended by itself. */
     failure: () =>
       child.exitCode === null && child.signalCode === null ? undefined : `Prism ended with ${child.exitCode ?? child.signalCode}:\n${log}`,
     stop: () => {
@@ -37,7 +37,7 @@ export async function startValidatingProxy(document, upstream) {
   };
 }
 
-/** What the header says of the answer; what it says of the request is about requests that are wrong on purpose. */
+/** Violations in the header about the response; those about the request are ignored, since wrong requests are deliberate. */
 export function contractViolations(header) {
   const violations = header === null ? [] : JSON.parse(header);
   return violations.filter(({ location }) => location[0] === 'response');

@@ -6,14 +6,14 @@ export interface WeekCall {
   readonly answer?: 'allow' | 'deny';
 }
 
-/** What one agent did on one task. */
+/** Session of one agent on one task. */
 export interface WeekSession {
   /** 0 to 6, the last is today. */
   readonly day: number;
   readonly agentId: string;
   readonly sessionId: string;
   readonly goal: string;
-  /** Whether commands with risk ask a person. */
+  /** True if commands with risk require approval. */
   readonly isCareful?: boolean;
   /** The calls of each model turn. */
   readonly turns: readonly (readonly WeekCall[])[];
