@@ -41,7 +41,7 @@ describe('an MCP server that changes its tools', () => {
       return answer({ content: [{ type: 'text', text: 'done' }] }, name === 'nudge' ? changed : '');
     });
     bridge = await startBridge([{ name: 'shifty', kind: 'mcp', url: server.url, trust: true, pin: true }], {
-      // What has effects outside is asked about.
+      // Requires approval for tools with effects outside.
       defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' },
     });
   });

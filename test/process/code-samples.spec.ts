@@ -17,7 +17,7 @@ interface Operation {
   readonly 'x-codeSamples'?: readonly Sample[];
 }
 
-/** What runs the text of a sample. */
+/** Programs that run the text of a sample. */
 const PROGRAMS: Readonly<Record<Sample['label'], readonly string[]>> = {
   curl: ['sh', '-c'],
   TypeScript: [process.execPath, '--input-type=module', '-e'],
@@ -41,7 +41,7 @@ const REFUSED: Readonly<Record<string, readonly [status: number, reason: string]
   retryDelivery: [404, 'no delivery has failed'],
 };
 
-/** What the examples name. */
+/** Call id in the examples. */
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const BATCH = '07-01JZ8C6A1B2C3D4E5F6G7H8J9K';
 const SCHEDULE = 'sch-6f1c2f0e-6a0a-4f6e-9a53-1f3c6c1f7a10';
@@ -128,7 +128,7 @@ async function filled(operationId: string, { label, source }: Sample): Promise<s
   return text;
 }
 
-/** What a program shows of the answer. A stream ends with its first bytes. */
+/** Output of a program about the response. A stream ends with its first bytes. */
 async function run(label: Sample['label'], source: string, streams: boolean): Promise<{ readonly status: number; readonly text: string }> {
   const [program = '', ...words] = PROGRAMS[label];
   const env = {

@@ -150,7 +150,7 @@ describe('an answer before the request has arrived completely', () => {
   it('delivers 408 for a request that takes too long to a client that sends 50 MB without looking', async () => {
     const client = await open();
     await client.send(requestHead('POST /v1/calls\r\nContent-Type: application/json\r\n@', 'chunked', 0));
-    // As Node does once the time of a request is over.
+    // Simulates Node after the timeout of a request.
     gateway.app.getHttpServer().emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), client.accepted);
     client.flood(framed(PIECE, 'chunked'));
     expect(await client.answer()).toMatchObject({ status: 408, connection: 'close' });

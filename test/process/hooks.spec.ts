@@ -1,4 +1,4 @@
-// What tests of hooks cannot see through the shared installation: logs, metrics, what Redis keeps and a message that is lost.
+// Tests of hooks outside the shared installation: logs, metrics, Redis content and a lost message.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -38,7 +38,7 @@ function whole(body: string | Buffer, head = 'content-type: text/plain; charset=
 const BOMB = gzipSync(Buffer.alloc(300 * MIB, 'bomb '));
 const HUGE_PAGE = `<title>huge</title>${'<table><tr><td><b>'.repeat(100_000)}the end`;
 
-/** What the server does on a connection that asked for the path. */
+/** Behaviour of the server on a connection that requested the path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket) => unknown>> = {
   '/loop': (socket) => socket.end('HTTP/1.1 302 Found\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n'),
   '/ping': (socket) => socket.end('HTTP/1.1 307 Temporary Redirect\r\nlocation: /pong\r\ncontent-length: 0\r\n\r\n'),

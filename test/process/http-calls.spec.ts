@@ -7,7 +7,7 @@ import { startRedisServer } from '../support/redis-server.mjs';
 /** All else of calls over HTTP is in test/api/http-calls.spec.ts. */
 describe('calls over HTTP, cancelled,', () => {
   it('ends a queued call at once when it is cancelled, leaves no job in a queue, and ignores a second cancel [CC-37, EX-26]', async () => {
-    // Its own Redis: the queues of the shared one hold jobs of other test files too.
+    // Separate Redis: the queues of the shared one contain jobs of other test files too.
     const server = await startRedisServer();
     const alone = await startTestGateway('cancelled-in-queue', { redisUrl: server.url });
     try {

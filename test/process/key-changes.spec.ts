@@ -14,7 +14,7 @@ const TENANT = 'key-changes';
 const RIVAL = 'key-changes-rival';
 type Entry = Partial<ApiKeyConfig> & { readonly id: string; readonly key: string };
 
-/** What the file says of a key from one moment on; none when it is not there any more. */
+/** Changes of a key in the config file; none for a removed key. */
 const CHANGES = {
   removed: () => [],
   expired: (entry: Entry) => [{ ...entry, expiresAt: '2020-01-01T00:00:00Z' }],
@@ -32,7 +32,7 @@ describe('what is open when its key changes', () => {
   let gateway: TestGateway;
   let keys = 0;
 
-  /** Before a `glob`: writes down that it was asked, and waits for a file. */
+  /** Files of a hook before `glob`: one notes its call, the other is awaited. */
   const [asked, goOn] = [join(folder, 'asked'), join(folder, 'go-on')];
   const hook = {
     name: 'gate',

@@ -41,7 +41,7 @@ const SECRETS = {
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-known-secrets-'));
 const archive = join(folder, 'archive');
-/** What really arrived at the servers, so that the test does not pass because nothing was sent. */
+/** Data that arrived at the servers, so that the test does not pass because nothing was sent. */
 const arrived: string[] = [];
 let site: Server;
 let collector: OtlpCollector;

@@ -80,7 +80,7 @@ describe('limits of calls', () => {
       const before = await scripts();
       for (let n = 0; n < 10; n++) await submit();
       await eventually(async () => (await redis.zcard(queueKey('read', 'prioritized'))) === 11, 'the jobs to be added');
-      // One that accepts and one that adds a job for each call; and no set of any limit was looked at.
+      // Scripts: one accepts and one adds a job for each call; no set of any limit is read.
       expect((await scripts()) - before).toBe(20);
       expect(await redis.info('commandstats')).not.toContain('cmdstat_zcount');
     } finally {

@@ -13,7 +13,7 @@ let provider: TestLoginProvider;
 let gateway: TestGateway;
 let origin: string;
 
-/** From now on this claim names people, and the provider is asked with every request. */
+/** Names people by this claim from now on, with a check at the provider for every request. */
 const nameBy = (subjectClaim: string, recheckMs = 0) => {
   const login = { ...settings(), subjectClaim, recheckMs };
   gateway.app.get(Authenticator).replace([], [], login);

@@ -183,7 +183,7 @@ describe('a person who signs in', () => {
       return keys.filter((key) => mine(key) && key.status === 'active');
     };
     const makers = gateways.map(({ url }) => new Agent(url, key.key));
-    // Each of them makes keys until it is refused.
+    // Makes keys until a rejection.
     const makeAll = async (maker: Agent) => {
       while ((await maker.request('POST', '/v1/keys', { name: 'more', scopes: ['admin'] })).status < 300);
     };
@@ -288,7 +288,7 @@ describe('a login is refused', () => {
   it('refuses a login for a state that another browser began, and for one that was used', async () => {
     const [victim, attacker] = [new CookieJar(), new CookieJar()];
     expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
-    // Also a browser that has begun a login of its own.
+    // Includes a browser that has begun a login of its own.
     await comeBack(victim);
     expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
     const jar = new CookieJar();
@@ -298,7 +298,7 @@ describe('a login is refused', () => {
     expect((await visit(jar, back)).status).toBe(302);
     const copy = new CookieJar();
     copy.take(origin, new Response(null, { headers: { 'set-cookie': before } }));
-    // With a code that was not used yet, too.
+    // Includes an unused code.
     expect((await refused((await follow(jar, asked, CALLBACK)).url, copy)).status).toBe(401);
   });
 

@@ -101,7 +101,7 @@ describe('MCP sources that people authorize', () => {
   const finish = <T = Problem>(url: string, as = agent()) => as.request<T>('POST', '/v1/source-authorizations', { url });
   const read = async (name: string) => (await agent().get<Source>(`/v1/sources/${name}`)).body;
 
-  /** Where the browser of a person comes back to who has said yes. */
+  /** Returns the browser of a person to the gateway after consent. */
   const comeBack = async (begun: Answer<BeginSourceAuthorization>): Promise<string> => {
     expect([begun.status, begun.body]).toEqual([200, expect.objectContaining({ url: expect.stringContaining(issuer.issuer) as unknown })]);
     return (await follow(new CookieJar(), begun.body.url, /\/authorized\//)).url;
@@ -316,7 +316,7 @@ describe('MCP sources that people authorize', () => {
     expect([await isActive(lastGiven()), (await whoami('again')).outcome]).toEqual([true, 'completed']);
   });
 
-  /** As the config file has it. */
+  /** Source in the config file. */
   const configure = (name: string, tenantId: string, more: object = {}) =>
     new SourceStore(redis).putDefinition({
       tenantId,

@@ -28,7 +28,7 @@ describe('MCP servers that take OAuth tokens', () => {
   let stranger: AuthorizationServer;
   let server: WebServer;
   let bridge: Bridge;
-  /** What the server does next. */
+  /** Next behaviour of the server. */
   let refuses: (token: string) => boolean;
   let issuers: readonly string[];
   let challenge: string;

@@ -169,7 +169,7 @@ describe('turns of a conversation', () => {
 });
 
 describe('a sub-agent with memory', () => {
-  /** What its model reads. */
+  /** Task for its model. */
   const asked = async (name: string, task: string, more: Record<string, unknown> = {}): Promise<string[]> => {
     models.on('reminder', [{ text: 'It hangs behind the blue gate.' }]);
     expect(await run(name, 'reminder', { task }, more)).toMatchObject({ outcome: 'completed' });

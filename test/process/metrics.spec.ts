@@ -12,7 +12,7 @@ import { alertRules, grafanaDashboards, expressionsOf } from '../support/prometh
 import { readSse } from '../support/sse.js';
 import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
-/** What nothing from outside can bring about here: it begins at 0 and stays there. */
+/** Metrics that no outside request can change here: they start and stay at 0. */
 const ONLY_ZERO = [
   'toolyard_dispatch_failures_total',
   // Moved in memory-guard, archive-s3 and retained-routes of test/faults, and in specs of libs/history.
@@ -78,7 +78,7 @@ describe('the metrics of a run', () => {
   });
 
   const scrape = async (app: AppProcess) => (await fetch(`${app.url}/metrics`)).text();
-  /** Of all processes together. */
+  /** Metrics of all processes together. */
   const metrics = async () => {
     const texts = await Promise.all([...toolyard.gateways, ...toolyard.workers, ...(projector ? [projector] : [])].map(scrape));
     const found = new Map<string, { type: string; values: number[] }>();

@@ -24,7 +24,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** One installation with an API on this machine: its document comes over HTTP as JSON, and from a file as YAML. */
+/** Installation with an API on this machine: its document comes over HTTP as JSON, and from a file as YAML. */
 describe('operations of OpenAPI documents', () => {
   let redis: RedisServer;
   let gateway: TestGateway;
@@ -199,7 +199,7 @@ describe('operations of OpenAPI documents', () => {
     for (const [name, place] of Object.entries(places)) {
       expect((await gateway.agent.request('POST', '/v1/sources', { name, ...place })).status).toBe(201);
       const failed = async () => (await sourcesNow()).find((source) => source.name === name)?.error;
-      // What a name stands for shows when it is connected to.
+      // Address of a name, which is checked on connection.
       expect(await eventually(failed, 'the worker to refuse it')).toContain('localhost resolves to a loopback address');
       expect((await gateway.agent.request('DELETE', `/v1/sources/${name}`)).status).toBeLessThan(300);
     }

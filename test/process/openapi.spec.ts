@@ -16,12 +16,12 @@ interface Document {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-/** What every answer may have, whatever was asked. */
+/** Headers allowed in every response. */
 const ANY_HEADERS = new Set(
   [
     'connection content-length content-type date keep-alive transfer-encoding vary',
     'cache-control cross-origin-resource-policy referrer-policy x-content-type-options x-frame-options',
-    // Of pages, files and streams.
+    // Headers of pages, files and streams.
     'accept-ranges content-security-policy etag last-modified x-accel-buffering',
   ].flatMap((names) => names.split(' ')),
 );
@@ -295,7 +295,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
   };
   const fill = (text: string) => text.replace(/\{(call|batch|asked|schedule|discarded)\}/g, (_all, name: string) => ids[name] ?? '');
 
-  /** What is wrong with an answer, by the document; undefined = nothing. */
+  /** Violation of the document by a response; undefined = none. */
   const faultOf = (operationId: string, { status, headers, body }: Answer): string | undefined => {
     const [path, method] = whereIs(operationId);
     const pointer = (...parts: string[]) => parts.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
@@ -316,7 +316,10 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     throw new Error(`The document has no operation ${operationId}`);
   };
 
-  /** What Prism says of the answer to the same request when it goes through it. It waits for the end of a body, so no live streams. */
+  /**
+   * Prism's findings about the response to the same request through it. Waits for the end of a body, so live streams are not
+   * supported.
+   */
   const faultByProxy = async (request: Request): Promise<unknown> => {
     if (/\/v1\/(stream|worker)$/.test(request[0]) || request[2]?.['accept'] === EVENTS.accept) return [];
     const { headers } = await ask(new Agent(proxy?.url ?? '', gateway.agent.key), request);

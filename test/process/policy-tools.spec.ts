@@ -14,7 +14,7 @@ const TIERS: { profile: string; name: string; tier: ToolTier }[] = [
   ...['TodoWrite', 'Config'].map((name) => ({ profile: 'claw', name, tier: 'side_effecting' as const })),
   ...['Agent', 'PowerShell'].map((name) => ({ profile: 'claw', name, tier: 'privileged' as const })),
 ];
-/** What kiro runs without approval; `summary` is of sub-agents only. `introspect` only reads, which no agent is asked about. */
+/** Tools that kiro runs without approval; `summary` is of sub-agents only. `introspect` only reads and never requires approval. */
 const KIRO = ['task', 'session'];
 const SHELL_ALIASES = ['Bash', 'bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'];
 
@@ -84,7 +84,7 @@ describe('under the profile of a known agent', () => {
   });
 });
 
-/** Of a call that is let in, what it waits for; else why it is not. */
+/** Wait of an admitted call, or the reason of its rejection. */
 async function fate(judged: PolicyCase): Promise<string> {
   const { status, body } = await agent.request<{ status: unknown; detail?: string }>('POST', '/v1/calls', {
     tool: judged.tool,

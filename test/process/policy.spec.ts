@@ -27,5 +27,5 @@ pathsContract(started);
 urlsContract(started);
 posturesContract(() => installation.toolyard.agent);
 
-// After what the suites close themselves.
+// Runs after the suites have closed their own parts.
 afterAll(() => close());

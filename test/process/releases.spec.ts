@@ -23,7 +23,7 @@ describe('an installation with processes of several releases', () => {
     await toolyard?.close();
   });
 
-  /** What a running process of another release has in Redis. */
+  /** Registers a running process of another release in Redis. */
   const register = async (process: Diagnostics['processes'][number]) => {
     const text = JSON.stringify({ ...process, fieldOfThatRelease: true });
     others.push(text);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 let project = '';
 const isRoot = process.getuid?.() === 0;
-/** For the script it is root who runs it, so that an ordinary user's tests see this, too; its programs are those of the PATH. */
+/** Runs the script as root, so that ordinary users also test this case; its programs are those of the PATH. */
 const AS_ROOT = { NODE_OPTIONS: '--import=data:text/javascript,process.getuid=()=>0' };
 
 /** A project with the real script, and a PATH that holds nothing but node, sh and what a test puts there. */

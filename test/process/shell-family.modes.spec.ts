@@ -27,7 +27,7 @@ beforeAll(async () => {
   const path = `${programs}:/usr/local/bin:/usr/bin:/bin`;
   const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
   program('typescript-language-server', `exec node ${modules}/typescript-language-server/lib/cli.mjs "$@"`);
-  // Without its second server, which answers without types while the first one loads.
+  // Disables its second server, which responds without types while the first one loads.
   const options = { tsserver: { useSyntaxServer: 'never' } };
   const servers = { typescript: { command: ['typescript-language-server', '--stdio'], extensions: ['ts'], options } };
   const careful = {

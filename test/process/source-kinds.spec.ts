@@ -27,7 +27,7 @@ const SECRET = 'ghp_R3sultS3cr3tR3sultS3cr3tR3sultS3cr3t';
 const ANSWER = `done with ${SECRET}`;
 const ARGUMENT_SECRET = 'ghp_Argum3ntS3cr3tArgum3ntS3cr3tArgum3nt';
 const INPUT = { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] };
-/** One tool of each kind. That of the kind `agent` is called as its source is. */
+/** Tools, one of each kind. A tool of the kind `agent` is called by the name of its source. */
 const TOOLS: Readonly<Record<SourceKind, string>> = {
   mcp: 'mcp_work',
   openapi: 'openapi_work',
@@ -38,7 +38,7 @@ const TOOLS: Readonly<Record<SourceKind, string>> = {
 };
 /** Connecting all sources takes a second. */
 const START_MS = 30_000;
-/** What watchers add to a call differs: updates, progress, turns. */
+/** Events of a lifecycle, without updates, progress and turns, which differ between sources. */
 const LIFECYCLE: readonly CallEvent['type'][] = [
   'call.submitted',
   'call.approval_requested',
@@ -79,7 +79,7 @@ let works: Promise<void>;
 let toolyard: TestCluster;
 let agent: Agent;
 
-/** One installation with a source of each kind; none is trusted. */
+/** Starts an installation with a source of each kind; none is trusted. */
 beforeAll(async () => {
   web = await serveWeb(serve);
   models = await startModelServer();

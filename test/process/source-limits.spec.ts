@@ -28,7 +28,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-/** What the definition of a source leaves of what the installation allows. The network of commands is that of the worker here. */
+/** Limits by the definition of a source within those of the installation. The network of commands is that of the worker here. */
 describe('limits of a source', () => {
   let toolyard: TestCluster;
   let agent: Agent;

@@ -42,7 +42,7 @@ const TOOL_ALIASES = { '@left/read_part': 'read_left', '@builtin/file_read': 'op
 const PICKED_UP_MS = 20_000;
 const FIRST_TOKEN = 'the first token of a mounted file';
 
-/** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
+/** Installation with an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
 describe('tools of sources', () => {
   let redis: RedisServer;
   let gateway: TestGateway;
@@ -199,7 +199,7 @@ describe('tools of sources', () => {
 
   it('follows the tool list of an MCP server [TS-11]', async () => {
     await gateway.agent.run('grow', {});
-    // Without its notice, the server is asked for the list again once a minute.
+    // Refreshes the list once a minute, since the server sends no notice.
     await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool', PICKED_UP_MS);
   });
 

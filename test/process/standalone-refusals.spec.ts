@@ -9,7 +9,7 @@ import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 afterEach(cleanUp);
 
-/** What a start that must fail says, besides what it waits for; it has to end with exit code 1 and without a stack trace. */
+/** Error output of a failing start, without the lines about waiting; the start must end with exit code 1 and without a stack trace. */
 async function refusal(data: string, env: Record<string, string> = {}): Promise<string> {
   const app = await spawnStandalone(data, env);
   expect(await app.ended()).toEqual({ code: 1, signal: null });

@@ -20,7 +20,7 @@ let tenantModels: ModelServer;
 let agent: Agent, other: Agent;
 const OTHER_KEY = 'key-of-another-tenant';
 
-/** One worker that runs one sub-agent at a time; the model of a sub-agent has its name. */
+/** Starts a worker that runs one sub-agent at a time; the model of a sub-agent has its name. */
 beforeAll(async () => {
   [models, tenantModels] = await Promise.all([startModelServer(), startModelServer()]);
   const { host, origin } = new URL(tenantModels.url);
@@ -68,7 +68,7 @@ const textOf = (call: Call) => call.result?.content.map((item) => (item.type ===
 const childrenOf = async ({ result }: Call) =>
   Promise.all((result?.childCallIds ?? []).map(async (id) => (await agent.get(`/v1/calls/${id}`)).body));
 const turnsOf = async (callId: string) => (await agent.events(callId)).flatMap((event) => (event.type === 'call.turn' ? [event.data] : []));
-/** What the model read as results of its calls, request by request. */
+/** Results of calls in the model's requests, by request. */
 const resultsRead = (model: string, request: number): string[] =>
   models.calls(model)[request]?.body.messages.flatMap((it: { role: string; content: string }) => (it.role === 'tool' ? [it.content] : []));
 const only = async (parentCallId: string) =>
@@ -424,7 +424,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     await agent.request('DELETE', '/v1/sources/leaver');
     await eventually(async () => (await agent.submit('leaver', { task: 'x' })).status === 404, 'the sub-agent to be gone');
     await agent.request('POST', `/v1/calls/${child.id}/cancel`, {});
-    // As its worker or the gateway says it, whichever is asked first.
+    // Message from its worker or the gateway, depending on the first to be asked.
     expect((await agent.ended(call.id)).error?.message).toMatch(/^(?:The sub-agent leaver is not defined any more|Tool not found: leaver)/);
     expect(tenantModels.calls('leaver')).toHaveLength(1);
   });

@@ -13,7 +13,7 @@ const OF_A_RUN = ['shell_output', 'shell_stop'];
 /** Their programs may be missing; they have tests of their own. */
 const OF_A_PROGRAM = ['aws', 'powershell', 'browser'];
 const NOT_RUN = [...OUTSIDE, ...OF_A_NOTE, ...OF_A_RUN, ...OF_A_PROGRAM];
-/** It waits for a person. */
+/** Tool that waits for a person. */
 const ASKS = 'ask_user';
 
 describe.each(['bubblewrap', 'host', 'none'])('the examples of the catalog, with SANDBOX=%s', (SANDBOX) => {
@@ -36,7 +36,7 @@ describe.each(['bubblewrap', 'host', 'none'])('the examples of the catalog, with
 
   it('runs the examples of the catalog in an empty workspace, after the calls that they name as their setup', async () => {
     const tools = await client.tools.list();
-    // It changes what an agent is, so that only its name gives it to one.
+    // Excludes a tool that changes the rights of an agent, which is available only by name.
     expect(tools.filter(({ available }) => !available.ok).map(({ name }) => name)).toEqual(expect.arrayContaining(['switch_to_execution']));
     expect(tools.length).toBeGreaterThan(40);
     const withoutPrograms = tools.filter(({ available }) => available.reason?.includes('SANDBOX switches commands off') === true);

@@ -26,7 +26,7 @@ describe('a tool that no worker can run', () => {
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     return body.tools.find(({ name }) => name === 'shell')?.available;
   };
-  /** Of the workers that serve the pool, by the name of the back end. */
+  /** Sandboxes of the workers that serve the pool, by the name of the back end. */
   const sandboxes = async () => {
     const { body } = await agent.get<{ workers: WorkerStatus[] }>('/v1/workers');
     const shown = body.workers.flatMap(({ draining, sandbox }) => (draining || sandbox?.shell === undefined ? [] : [sandbox.shell]));

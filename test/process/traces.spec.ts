@@ -14,7 +14,7 @@ import { startModelServer, type ModelServer } from '../support/model-server.js';
 import { serveWeb } from '../support/serve-web.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** What an agent would send with a call: its own span, which no process of the test exports. */
+/** Span of an agent, sent with a call; no process of the test exports it. */
 function agentSpan(sampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` };
@@ -110,14 +110,14 @@ describe('traces', () => {
         'toolyard.outcome': 'completed',
       },
     });
-    // Which process a span is of, and which conventions its attributes follow.
+    // Checks the process of each span, and the conventions of its attributes.
     const instances = new Map(spans.map(({ service, instance }) => [service, instance]));
     const { body: workers } = await agent.get<{ workers: { id: string }[] }>('/v1/workers');
     expect(workers.workers.map(({ id }) => id)).toContain(instances.get('toolyard-worker'));
     expect(instances.get('toolyard-gateway')).toMatch(/^\S+$/);
     expect(instances.get('toolyard-gateway')).not.toBe('undefined');
     expect(new Set(spans.map(({ schemaUrl }) => schemaUrl))).toEqual(new Set(['https://opentelemetry.io/schemas/1.37.0']));
-    // What the command starts continues its span.
+    // Programs started by the command continue its span.
     expect(JSON.stringify(body.result)).toContain(`00-${traceId}-${execute?.spanId}-01`);
     const [queue] = named(spans, 'queue shell');
     expect(queue?.endMs).toBeLessThanOrEqual((execute?.startMs ?? 0) + 1);

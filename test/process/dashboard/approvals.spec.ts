@@ -396,7 +396,7 @@ describe('answers that are held', () => {
     const id = await inSession('notified', 'git push origin secret-branch');
     await eventually(async () => (await page.evaluate<string[]>('shown')).length > 0, 'a notification');
     expect(await page.evaluate('shown')).toEqual([expect.stringMatching(/^A call waits for you: coder asks to run shell$/)]);
-    // What is held for a call that another client decides is not sent.
+    // Held answers for a call decided by another client are not sent.
     await page.getByRole('button', { name: 'Allow once' }).click();
     await page.locator('[data-held]').waitFor();
     await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });

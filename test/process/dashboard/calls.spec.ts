@@ -249,7 +249,7 @@ describe('the live page', () => {
     const tile = (name: string, value: string) => page.locator(`[data-tile="${name}"]`).getByText(value, { exact: true }).waitFor();
     await tile('Worker slots used', '0 of 136');
     await tile('Running', '0');
-    // From here on nothing can be asked for: what moves is moved by events.
+    // Requests fail from here on: all further changes of the page come from events.
     await page.route(/\/v1\/(stats|queues|workers)/, (route) => route.abort());
     const { command, open } = stage.gated(['true']);
     const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS });

@@ -11,7 +11,7 @@ describe('the API explorer at /docs', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  // One check for the phone and the dark, since the page is large: each takes seconds.
+  // Checks phone and dark mode together, since the page is large: each check takes seconds.
   it('shows the API explorer dark where the dashboard is, accessible on a phone, and with the key of its tab', async () => {
     const page = await stage.open('/live', { colorScheme: 'dark', viewport: { width: 375, height: 812 } });
     await page.locator('[data-connection=live]').waitFor();

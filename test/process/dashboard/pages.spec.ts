@@ -60,7 +60,7 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/no/such/page', 'text=There is no such page'],
 ];
 
-/** One tab for all pages: the browser compiles the dashboard once. */
+/** Tab for all pages: the browser compiles the dashboard once. */
 let tab: Page;
 
 describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/calls\/$/, '/calls/:id'), index, path, shows })))(
@@ -79,7 +79,8 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
       await tab.emulateMedia({ colorScheme: 'dark' });
       expect(await accessibilityFaults(tab, COLOUR_RULES)).toEqual([]);
 
-      // So tall that no link is half below a bar that stays in view while the page scrolls: axe takes that for a small target.
+      // Tall enough that no link is half below a bar that stays in view while the page scrolls: axe reports such a link as a small
+      // target.
       await tab.setViewportSize({ width: 375, height: 2400 });
       await tab.locator(shows).first().waitFor();
       expect(await accessibilityFaults(tab)).toEqual([]);
@@ -118,7 +119,7 @@ it('says why the agents cannot be listed, and goes on when they can', async () =
 it('navigates by keyboard: search, and g with a letter for a page', async () => {
   const page = await stage.open('/live');
   await page.locator('[data-connection=live]').waitFor();
-  // In one go, as the second key counts for a moment only.
+  // Sends both keys at once, as the second key counts for a moment only.
   await page.evaluate(`for (const key of 'gf') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`);
   await page.waitForURL(`${stage.url}/failures`);
   await page.keyboard.press('/');

@@ -24,7 +24,7 @@ const deny = (page: Page) => page.locator('main').getByRole('button', { name: /^
 const refusal = (page: Page) => page.getByText('Moved or changed a moment ago: press again.');
 const held = (page: Page) => page.locator('[data-held]');
 
-/** From here on the time of the page passes only when a test says so. */
+/** Stops the clock of the page; from then on only tests advance it. */
 async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
@@ -93,7 +93,7 @@ const DOWN = `document.querySelector('main').style.marginTop = '120px'`;
 /** A drawer that is scrolled keeps its content in place when something above it grows. */
 const DOWN_IN_DRAWER = `document.querySelector('[data-preview]').style.transform = 'translateY(60px)'`;
 
-/** With a script that moves the buttons, and whether keys answer. */
+/** Pages with the script that moves their buttons, and whether keys answer. */
 const PAGES: readonly (readonly [name: string, path: (id: string) => string, size: typeof DESK, move: string, takesKeys: boolean])[] = [
   ['Live', () => '/live', DESK, DOWN, false],
   ['Live on a phone', () => '/live', PHONE, DOWN, false],

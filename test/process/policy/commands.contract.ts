@@ -237,7 +237,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
           await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
       });
 
-      /** One start with both. */
+      /** Result of one start with both errors. */
       let refused: Promise<unknown> | undefined;
       it.each(['deniedCommands', 'allowedCommands'])('starts no gateway with a pattern in %s that is none [PP-80]', async (list) => {
         const broken = join(folder, 'patterns.json');

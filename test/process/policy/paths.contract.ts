@@ -46,7 +46,7 @@ export function pathAgents({ vault, shared, internal }: PolicyPlaces): PolicyAge
   };
 }
 
-/** Which paths a call may name. */
+/** Contract: paths that a call may contain. */
 export function pathsContract(started: () => PolicyInstallation): void {
   describe('what a call names', () => {
     let toolyard: TestCluster;

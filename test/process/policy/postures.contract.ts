@@ -4,7 +4,7 @@ import type { Agent } from '../../support/agent.js';
 import type { PolicyAgents } from '../../support/policy-places.js';
 import { expectDecision, literally, type Expected } from '../../support/policy-case.js';
 
-/** One harmless call of each tier. */
+/** Harmless calls, one of each tier. */
 const CALLS: Record<ToolTier, { tool: string; args: Record<string, unknown> }> = {
   read_only: { tool: 'file_list', args: {} },
   side_effecting: { tool: 'file_write', args: { path: 'a', content: 'b' } },
@@ -21,7 +21,7 @@ const escalates = (tool: string, mode: PermissionMode, need: PermissionMode): Ex
 });
 const readOnly = (tool: string): Expected => ({ denied: literally(`Read-only mode: cannot perform '${tool}'`) });
 
-/** What each posture answers to a read, a write and a command. */
+/** Decision of each posture about a read, a write and a command. */
 const TABLE: [Posture['autonomy'], PermissionMode, [Expected, Expected, Expected]][] = [
   ['full', 'read-only', [RUNS, needs('file_write', 'workspace-write', 'read-only'), needs('shell', 'danger-full-access', 'read-only')]],
   ['full', 'workspace-write', [RUNS, RUNS, escalates('shell', 'workspace-write', 'danger-full-access')]],
@@ -45,7 +45,7 @@ const TABLE: [Posture['autonomy'], PermissionMode, [Expected, Expected, Expected
 
 export const POSTURE_AGENTS: PolicyAgents = { gated: { policy: { gatePrivileged: true } } };
 
-/** What the posture of a session answers to the tiers of tools. */
+/** Contract: decisions by the posture of a session about the tiers of tools. */
 export function posturesContract(started: () => Agent): void {
   describe('the posture of a session', () => {
     let agent: Agent;

@@ -27,7 +27,7 @@ export function urlAgents({ port }: PolicyPlaces): PolicyAgents {
   };
 }
 
-/** Which URLs a call may name. */
+/** Contract: URLs that a call may contain. */
 export function urlsContract(started: () => PolicyInstallation): void {
   describe('what a call names', () => {
     let toolyard: TestCluster;
@@ -120,7 +120,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
           `policy.egress.allowedDomains: expected the domains that the mode strict allows; received ${received}`,
         );
       });
-      /** One start names both: of the top level, and of an agent. */
+      /** Errors of one start: at the top level, and of an agent. */
       const refusal = () => {
         const broken = join(folder, 'strict.json');
         const config = { policy: { egress: STRICT.top }, agents: { listed: { policy: { egress: STRICT.listed } } } };

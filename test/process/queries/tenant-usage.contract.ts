@@ -8,7 +8,7 @@ import type { TestGateway } from '../../support/gateway.js';
 interface Installation {
   readonly gateway: TestGateway;
   readonly agent: Agent;
-  /** Of another tenant. */
+  /** Agent of another tenant. */
   readonly stranger: Agent;
 }
 

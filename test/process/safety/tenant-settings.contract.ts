@@ -7,7 +7,7 @@ const ACME = 'safety-acme';
 const ACME_KEY = 'key-of-acme-of-the-safety-tests';
 const ACME_SECRET = 'what only acme keeps to itself';
 
-/** Of the config file: a tenant with secrets of its own. */
+/** Settings of the config file: a tenant with secrets of its own. */
 export const TENANT_SETTINGS = {
   keys: [{ id: 'acme', key: ACME_KEY, tenant: ACME, scopes: ['submit', 'read', 'cancel', 'admin'] }],
   tenants: { [ACME]: { safety: { redaction: { values: [ACME_SECRET], names: ['recipe'] } } } },

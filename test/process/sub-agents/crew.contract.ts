@@ -11,7 +11,7 @@ const textOf = (call: Call) => call.result?.content.map((item) => (item.type ===
 const offeredTo = (models: ModelServer, model: string): string[] =>
   models.calls(model)[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
 
-/** What agents read of the tools that start several sub-agents, or hand over to one. */
+/** Contract: results of the tools that start several sub-agents, or hand over to one. */
 export function crewContract(started: SubAgentInstallation): void {
   describe('a sub-agent', () => {
     it('lets a model that speaks claude-code call a sub-agent, wait for its text or go on with its id [K-21, TB-90]', async () => {
@@ -110,6 +110,6 @@ export function crewContract(started: SubAgentInstallation): void {
 
 const childrenOf = (agent: Agent, { result }: Call) =>
   Promise.all((result?.childCallIds ?? []).map(async (id) => (await agent.get(`/v1/calls/${id}`)).body));
-/** What the model read at its second request as results of its calls. */
+/** Results of calls in the model's second request. */
 const resultsRead = (models: ModelServer, model: string): string[] =>
   models.calls(model)[1]?.body.messages.flatMap((it: { role: string; content: string }) => (it.role === 'tool' ? [it.content] : []));

@@ -7,7 +7,7 @@ import type { SubAgentInstallation } from './crew.contract.js';
 const calls = (name: string, args: object | string = {}, id = 'a'): ScriptedToolCall[] => [{ id, name, arguments: args }];
 const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
 
-/** What is seen of a sub-agent while it runs, and of one that a limit ended: short after 2 turns, impatient after 300 ms. */
+/** Contract: progress of a sub-agent, and results of ones that a limit ended: short after 2 turns, impatient after 300 ms. */
 export function progressContract(started: SubAgentInstallation): void {
   describe('the progress of a sub-agent', () => {
     it('streams the text of a sub-agent before its model has answered to the end [TS-44]', async () => {

@@ -3,7 +3,7 @@ import type { Call, Session, ToolDescriptor } from '#contracts';
 import { eventually } from '../../support/eventually.js';
 import type { SubAgentInstallation } from './crew.contract.js';
 
-/** Of an agent whose policy switches the feature on. */
+/** Agent whose policy enables the feature. */
 const CONDUCTOR = 'conductor';
 const policy = { features: ['session_management'] };
 const ECHO_TWICE = { rates: [{ per: 'session', calls: 2, windowMs: 3_600_000, tools: ['echo'] }] };
@@ -141,7 +141,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       const { agent, models } = started();
       const proceed = hold();
       const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
-      // What is asked of the model from here on was offered before.
+      // Tools were offered before the requests from here on.
       await eventually(() => models.calls('helper').length === 1, 'the sub-agent to ask its model');
       await agent.request('PUT', '/v1/sessions/loft', { tools: ['helper', 'session_*'] });
       expect((await agent.submit('echo', {}, { sessionId: session_id })).status).toBe(403);
