@@ -34,7 +34,7 @@ describe('a person at a terminal', () => {
     left.child.stdin?.write('?\n');
     await left.says('Type a letter, then Enter');
     await left.says('[l]ater   it goes on waiting');
-    // What is typed before the question comes again is no answer to it.
+    // Input before the repeated question does not answer it.
     await eventually(() => left.out().split('uit?').length === 3, 'the question to come again');
     // The letter that is shown for Always: it makes no rule without a choice.
     left.child.stdin?.write('a\n');

@@ -156,7 +156,7 @@ describe('toolyard call', () => {
   it('shows a person that toolyard call waits, and cancels at Ctrl-C', async () => {
     const cli = start(['call', 'sleep', 'duration_ms=600000', '--session', 'cli-waits'], { terminal: true });
     await cli.says('⠙');
-    // Of a call that has not started, no time is shown.
+    // Calls that have not started have no time in the list.
     await eventually(() => suspendedIn('cli-waits'), 'the call to start');
     cli.child.stdin?.write('\u0003');
     await cli.says('Cancelling');

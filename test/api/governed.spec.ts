@@ -5,7 +5,7 @@ import { useTenant, type Tenant, type TenantOptions } from '../support/installat
 
 const READER = 'reader';
 const SETTINGS = { agents: { [READER]: { tools: ['echo', 'file_*'], policy: { exclude: ['file_write'] } } } };
-/** Of a call that a person allowed: workers may have run it meanwhile. */
+/** State of a call that a person allowed: workers may have run it meanwhile. */
 const ALLOWED = { status: expect.stringMatching(/^(queued|running|ended)$/), approval: { decided: { decision: 'allow' } } };
 
 let tenant: Tenant;

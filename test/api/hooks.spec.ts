@@ -22,5 +22,5 @@ hookOrderContract(started);
 hookSecretsContract(started);
 hookEventsContract(started);
 
-// After what the suites close themselves.
+// Runs after the suites have closed their own parts.
 afterAll(() => hooked?.close());

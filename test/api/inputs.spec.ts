@@ -7,7 +7,7 @@ import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 
 const GITHUB = 'ghp_9z8y7x6w5v4u3t2s1r0q9z8y7x6w5v4u3t2s';
 
-/** Of this agent, a person is asked whether a question may be asked. */
+/** Agent whose questions require approval. */
 const AGENTS = { careful: { policy: { gatePrivileged: true, toolsSettings: { ask_user: { tier: 'privileged' as const } } } } };
 
 let tenant: Tenant;

@@ -26,7 +26,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
       held: true,
       settings: {
         posture: { autonomy: 'full', permissionMode: 'workspace-write' },
-        // Its calls are asked about.
+        // Calls of it require approval.
         policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
       },
     });
@@ -117,7 +117,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     next.update('after\n');
     await next.end('done');
     expect((await answering).content[0]?.text).toBe('done');
-    // In the newer revision the question ends the request, and the next one reports the call from its beginning.
+    // Questions end the request in the newer revision, and the next request reports the call from its beginning.
     const [first, ...again] = steps.flatMap(({ message }, index) => (message === 'before\n' ? [index] : []));
     expect(again).toHaveLength(revision === '2025-11-25' ? 0 : 1);
     const reported = steps.slice(again[0] ?? first);

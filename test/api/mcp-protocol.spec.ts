@@ -45,7 +45,7 @@ describe('/mcp in the protocol itself', () => {
       sources: [{ kind: 'worker', name: 'many', trust: true }],
       settings: {
         posture: { autonomy: 'full', permissionMode: 'workspace-write' },
-        // Its calls are asked about.
+        // Calls of it require approval.
         policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
       },
     });
@@ -249,7 +249,7 @@ describe('/mcp in the protocol itself', () => {
 
     it('takes no MCP approval state of another key, of other arguments, that was changed, or that is none', async () => {
       const { requestState, id } = await ask('forged');
-      // Not its last character: two of the bits there are not part of the signature.
+      // Changes the character before the last one, two bits of which are not part of the signature.
       const flipped = requestState.replace(/.(?=.$)/, (bits) => (bits === 'A' ? 'B' : 'A'));
       for (const answer of [
         await retry(requestState, { by: tenant.agentOf('neighbour') }),

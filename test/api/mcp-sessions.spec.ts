@@ -124,7 +124,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
   });
 });
 
-/** What came until this text, and the id of the last event. */
+/** Text received up to `enough`, and the id of the last event. */
 async function readUntil(response: Response, enough: string): Promise<{ readonly text: string; readonly lastId: string }> {
   const reader = (response.body ?? fail()).pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -24,7 +24,7 @@ beforeAll(async () => {
     held: true,
     settings: {
       posture: { autonomy: 'full', permissionMode: 'workspace-write' },
-      // Its calls are asked about, as commands are.
+      // Calls of it require approval, like commands.
       policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
     },
   });

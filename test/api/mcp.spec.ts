@@ -21,7 +21,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
       return body.calls[0];
     }, `a call in the session ${sessionId}`);
   const inSession = (sessionId: string) => ({ meta: { 'io.toolyard/sessionId': sessionId } });
-  /** With progress an answer waits for the End, however long that takes. */
+  /** Request with progress: its answer waits for the End, without a limit of time. */
   const untilEnd = (sessionId: string) => ({ ...inSession(sessionId), onprogress: () => {} });
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
       sources: [{ kind: 'worker', name: 'later', trust: true }],
       settings: {
         posture: { autonomy: 'full', permissionMode: 'workspace-write' },
-        // Its calls are asked about, as commands are.
+        // Calls of it require approval, like commands.
         policy: { toolsSettings: { held_write: { tier: 'privileged' } } },
       },
     });

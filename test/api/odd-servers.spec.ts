@@ -169,7 +169,7 @@ describe('odd MCP servers', () => {
     const before = begun;
     known.clear();
     expect([await run('sessions__t', {}), again]).toEqual(['completed', 1]);
-    // Each of the two workers has a session of its own.
+    // Sessions are separate for each of the two workers.
     expect([1, 2]).toContain(before);
     expect([1, 2]).toContain(begun - before);
     await eventually(async () => (await tenant.agent.run('sessions__t2', {}, { sessionId: 's' })).outcome === 'completed', 't2');

@@ -46,7 +46,7 @@ describe('a batch that says no strategy', () => {
   );
 });
 
-/** What of a submission its worker will go by. */
+/** Parts of a submission that its worker applies. */
 async function submitted(agentId: string, tool: string, args: object) {
   const { status, body } = await agent.submit(tool, args, { agentId });
   const [first] = await agent.events(body.id);

@@ -74,7 +74,7 @@ describe('under the profile of a known agent', () => {
   });
 });
 
-/** Of a call that is let in, what it waits for; else why it is not. */
+/** Wait of an admitted call, or the reason of its rejection. */
 async function fate(judged: PolicyCase): Promise<string> {
   const { status, body } = await agent.request<{ status: unknown; detail?: string }>('POST', '/v1/calls', {
     tool: judged.tool,

@@ -94,7 +94,7 @@ describe('a schedule', () => {
     const waiting = await made({ everyMs: 1_000, overlap: 'queue', call });
     const skipping = await made({ everyMs: 1_000, overlap: 'skip', call });
     const { lastRun: first } = await untilRun(waiting.id, ({ lastRun }) => lastRun !== undefined, 'the first run');
-    // By then a due time of the other has passed for more than a second.
+    // Waits until a due time of the other schedule has passed for more than a second.
     const isThird = ({ lastRun, createdAt }: Schedule) => Date.parse(lastRun?.dueAt ?? '') - Date.parse(createdAt) >= 3_000;
     const skipped = await untilRun(skipping.id, isThird, 'the third run of the other schedule to be left out');
     await remove(skipping.id);

@@ -11,7 +11,7 @@ let agent: Agent;
 const open: Stream[] = [];
 
 const KEYS = {
-  // It has a limit of its own, which is counted in Redis: each frame waits for a round trip before it is accepted.
+  // Limited key, counted in Redis: each frame waits for a round trip before it is accepted.
   counted: { scopes: ['submit' as const, 'read' as const], ratePerMinute: 100_000 },
   reader: { scopes: ['read' as const] },
 };
@@ -299,7 +299,7 @@ describe('the stream answers bad input', () => {
 
   it('closes a socket that floods the stream', async () => {
     const stream = await connect();
-    // As long as it takes: a gateway that is short of CPU reads no more frames a second than it allows at first.
+    // Sends until closed: a gateway that is short of CPU reads no more frames a second than it allows at first.
     const isClosed = async () => {
       for (let n = 0; n < 30_000 && stream.socket.bufferedAmount < 4_000_000; n += 1) stream.socket.send('{"op":"ping"}');
       return stream.closed;

@@ -10,7 +10,7 @@ import { textOf } from '../support/policy-case.js';
 /** The smallest that is recognised as an image. */
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-/** What stands between the marks of content from outside. */
+/** JSON between the marks of content from outside. */
 function jsonOf(call: Call): unknown {
   const text = textOf(call);
   return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { textOf } from '../../support/policy-case.js';
 import { type DialectInstallation, jsonOf, speakerOf } from './speaker.js';
 
-/** What a model that speaks claude-code reads. */
+/** Contract: output for a model with the dialect claude-code. */
 export function claudeCodeContract(started: DialectInstallation): void {
   describe('claude-code', () => {
     const run = speakerOf(started, 'claude-code');

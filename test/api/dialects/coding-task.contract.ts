@@ -9,7 +9,7 @@ import type { DialectInstallation } from './speaker.js';
 /** `args` may depend on all that the model has read. */
 type Step = readonly [tool: string, args: unknown, reads: RegExp];
 
-/** What a model trained on the agent does: writes a program, sees it fail, mends it by what it has read, sees it pass. */
+/** Coding task in the steps of a model trained on the agent: writes a program, sees it fail, corrects it from the error, sees it pass. */
 const FAULTY = `import { readFileSync } from 'node:fs';
 const right = Number(readFileSync('right.txt', 'utf8'));
 const guess = 0;
@@ -58,7 +58,7 @@ const TASKS: Readonly<Record<string, readonly Step[]>> = {
   ],
 };
 
-/** Of the names above, those that a catalog shows; the others are aliases that a model knows from its training. */
+/** Names in the catalog; the others above are aliases that a model knows from its training. */
 const OFFERED: Readonly<Record<string, string[]>> = {
   zeroclaw: ['file_read', 'file_write', 'shell'],
   phi: ['bash', 'edit_file', 'search', 'write_file'],
@@ -83,7 +83,7 @@ interface Delta {
   readonly tool_calls?: readonly { index: number; id?: string; function: { name?: string; arguments?: string } }[];
 }
 
-/** One answer of a model that streams. */
+/** Requests an answer of a streaming model. */
 async function ask(url: string, request: object): Promise<AssistantMessage> {
   const response = await fetch(`${url}/chat/completions`, { method: 'POST', body: JSON.stringify({ ...request, stream: true }) });
   const lines = (await response.text()).split('\n\n').filter((line) => line.startsWith('data: {'));

@@ -6,7 +6,7 @@ import { type DialectInstallation, jsonOf, speakerOf } from './speaker.js';
 
 const PNG = IMAGES['image/png'].toString('base64');
 
-/** What a model that speaks kiro reads. */
+/** Contract: output for a model with the dialect kiro. */
 export function kiroContract(started: DialectInstallation): void {
   describe('kiro', () => {
     const run = speakerOf(started, 'kiro');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { textOf } from '../../support/policy-case.js';
 import { type DialectInstallation, jsonOf, speakerOf } from './speaker.js';
 
-/** What a model that speaks oxydra reads. */
+/** Contract: output for a model with the dialect oxydra. */
 export function oxydraContract(started: DialectInstallation): void {
   describe('oxydra', () => {
     const run = speakerOf(started, 'oxydra');

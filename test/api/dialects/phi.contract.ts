@@ -3,7 +3,7 @@ import { ToolFactories, ToolyardClient } from '#client';
 import { textOf } from '../../support/policy-case.js';
 import { type DialectInstallation, speakerOf } from './speaker.js';
 
-/** What a model that speaks phi reads. */
+/** Contract: output for a model with the dialect phi. */
 export function phiContract(started: DialectInstallation): void {
   describe('phi', () => {
     const run = speakerOf(started, 'phi');

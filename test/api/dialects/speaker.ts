@@ -12,7 +12,7 @@ export function speakerOf(started: DialectInstallation, dialect: string): Speake
   return (tool, args, more = {}) => started().agent.run(tool, args, { sessionId: `in-${dialect}`, dialect, ...more });
 }
 
-/** What stands between the marks of content from outside. */
+/** JSON between the marks of content from outside. */
 export function jsonOf(call: Call): unknown {
   const [item] = call.result?.content ?? [];
   if (item?.type === 'json') return item.json;

@@ -3,7 +3,7 @@ import type { ToolDescriptor } from '#contracts';
 import { textOf } from '../../support/policy-case.js';
 import { type DialectInstallation, speakerOf } from './speaker.js';
 
-/** What a model that speaks zeroclaw reads. */
+/** Contract: output for a model with the dialect zeroclaw. */
 export function zeroclawContract(started: DialectInstallation): void {
   describe('zeroclaw', () => {
     const run = speakerOf(started, 'zeroclaw');

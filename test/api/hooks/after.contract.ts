@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js';
 import { type HookTenant, isAlive, problemOf, textOf, type HookTestAgents } from '../../support/hook-tenant.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' } as const;
-/** Of the shared installation. */
+/** Number of workers in the shared installation. */
 const WORKERS = 2;
 const ON_AFTER = { name: 'review', on: 'after' } as const;
 
@@ -145,7 +145,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
         seen.push([input.hook_event_name, input.outcome, input.tool_response?.is_error, body.status, body.outcome]);
         response.writeHead(204).end();
       });
-      // Each of two workers tells of its own Ends: the next call begins when the hook has heard of the one before.
+      // Waits for the hook's notice of each End before the next call, since two workers send their Ends independently.
       const run = async (tool: string, args: object) => {
         const before = seen.length;
         await hooked.runAs('ending', tool, args, { sessionId });

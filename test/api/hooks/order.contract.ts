@@ -18,7 +18,7 @@ export const orderAgents = ({ webhooks }: HookTenant): HookTestAgents => {
   };
 };
 
-/** When a hook is asked: before or after permission and approval. */
+/** Contract: order of hooks, before or after permission and approval. */
 export function hookOrderContract(started: () => HookTenant): void {
   let hooked: HookTenant;
   let agent: Agent;
@@ -118,7 +118,7 @@ export function hookOrderContract(started: () => HookTenant): void {
       ]);
       const rewritten = await decide({ arguments: { path: 'b.txt', content: 'x' } });
       expect(rewritten.call.error?.message).toContain('rewrote the arguments after a person had approved them');
-      // Without an approval the hook runs at the submission.
+      // Runs the hook at the submission, since there is no approval.
       hooked.webhooks.on('/people-first', { arguments: { n: 2 } });
       expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
     });

@@ -43,7 +43,7 @@ export const secretAgents = (files: HookTenant): HookTestAgents => {
   };
 };
 
-/** Which secrets a hook sees, and what its placeholders mean. */
+/** Contract: secrets visible to a hook, and the meaning of its placeholders. */
 export function hookSecretsContract(started: () => HookTenant): void {
   let hooked: HookTenant;
   let agent: Agent;

@@ -17,7 +17,7 @@ export const stopAgents = (files: HookTenant): HookTestAgents => {
   };
 };
 
-/** What stops a hook before a call: its caller, session or batch goes away. */
+/** Contract: events that stop a hook before a call: the end of its caller, session or batch. */
 export function hookStopsContract(started: () => HookTenant): void {
   let hooked: HookTenant;
   let agent: Agent;
