@@ -28,7 +28,7 @@ describe('an archive whose file system is full', () => {
     // Unchecked: the archive is gone with the mount namespace of the projector.
     cluster = await startTestCluster({ gateways: 0, workers: 0, checked: false });
     const keyFile = join(keyFolder, 'key');
-    // Without a database, whose socket may belong to a user that the namespace does not have.
+    // Starts no database, whose socket may belong to a user that the namespace does not have.
     const env = { ARCHIVE_URL: `file://${folder}`, ARCHIVE_SIGNING_KEY_FILE: keyFile, PARTITIONS: '1', DATABASE_URL: '' };
     projector = await cluster.projector(env, [...SMALL, folder]);
     const archiveUrl = `file:///proc/${projector.child.pid}/root${folder}`;
@@ -54,7 +54,7 @@ describe('an archive whose file system is full', () => {
     const before = await Promise.all(ids.map((id) => installation.read(id)));
     const partition = partitionOf(ids[0] ?? '');
     const entries = await installation.redis.xlen(keys.log(partition));
-    // What an erasure asks for: that these events are archived at once.
+    // Requests what an erasure needs: these events are archived at once.
     await requestErase(installation.redis, partition, entries);
 
     await eventually(async () => (await failures()) > 0, 'a round to fail');

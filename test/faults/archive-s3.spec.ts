@@ -24,7 +24,7 @@ describe('an installation with its archive in S3', () => {
 
   beforeAll(async () => {
     s3 = await S3Server.start();
-    // For the check of the whole log when the cluster is closed.
+    // Environment for the check of the whole log when the cluster is closed.
     Object.assign(process.env, s3.env);
     cluster = await startTestCluster({ env: { ...s3.env, ARCHIVE_URL } });
     projector = await cluster.projector({ ...s3.env, ARCHIVE_URL, ARCHIVE_SIGNING_KEY_FILE: join(folder, 'key') });
@@ -76,7 +76,7 @@ describe('an installation with its archive in S3', () => {
     await redis.config('SET', 'maxmemory', 0);
     expect(await answers()).toEqual(before);
     const moved = ['events_total', 'bytes_total', 'trimmed_calls_total', 'lag_seconds_count'];
-    // They count what a script has done already when they are raised.
+    // Metrics are raised after the script has run.
     for (const name of moved) await eventually(async () => (await metric(name)) > 0, `the metric ${name}`);
   });
 

@@ -39,7 +39,7 @@ describe('a call that has left Redis', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the archiver does hours later. */
+  /** Archives everything, like the archiver hours later. */
   const archiveAll = async () => {
     const store = await openArchive(`file://${folder}/archive`);
     for (let index = 0; index < PARTITIONS; index += 1) {

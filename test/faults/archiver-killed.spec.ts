@@ -45,7 +45,7 @@ describe('an archiver that is killed', () => {
   });
 });
 
-/** One installation: calls, an archiver that dies at the step, more calls, and an archiver that lives. */
+/** Runs calls, an archiver that dies at the step, more calls, and an archiver that lives. */
 async function killedAt(url: string, step: number): Promise<'killed' | 'finished'> {
   const installation = await Installation.open(url);
   try {
@@ -136,7 +136,7 @@ class Installation {
     return faults;
   }
 
-  /** What a projector that lives does. */
+  /** Archives like a living projector. */
   async archiveHere(): Promise<void> {
     for (const name of NAMES) {
       const archiver = new PartitionArchiver(this.redis, this.store, name, { maxAgeMs: 0, maxCalls: 0 });

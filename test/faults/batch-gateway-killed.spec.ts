@@ -86,7 +86,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
 
   const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
 
-  /** By the order of the log, which is one for a session. */
+  /** Checks by the order of the log, which is one for a session. */
   async function expectOneAfterAnother(agent: Agent, batch: Batch): Promise<void> {
     let last = 0;
     for (const { callId } of batch.results) {

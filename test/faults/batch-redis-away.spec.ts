@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** What a gateway sends to note which call of a batch has which id. */
+/** Command of a gateway that stores the id of each call of a batch. */
 const NOTES_A_CALL = /\r\nhset\r\n\$\d+\r\n\{p\d+\}:batch:[^\r]+\r\n\$\d+\r\nc\d+\r\n/i;
 
 describe('Redis going away after it accepted a call of a batch, before the batch has its id', () => {

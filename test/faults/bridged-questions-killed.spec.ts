@@ -12,7 +12,7 @@ import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '.
 const FIXTURE = resolve('test/support/asking-mcp-server.fixture.mjs');
 const BRANCH = { type: 'object' as const, properties: { branch: { type: 'string' as const } }, required: ['branch'] };
 
-/** Of revision 2026-07-28, which asks by its result: any worker may go on. `done`: called for each call that it finishes. */
+/** Server of revision 2026-07-28, which asks by its result: any worker may continue. `done`: called for each call that it finishes. */
 function modernServer(done: () => void): McpServer {
   const server = new McpServer({ name: 'asking', version: '1.0.0' });
   server.registerTool('ask', { inputSchema: z.object({}) }, (_args, { mcpReq }) => {
@@ -39,7 +39,7 @@ describe('a bridged elicitation while everything but Redis is killed (SIGKILL)',
     http = await serveWeb((request) => handler.fetch(request));
     const sources = [
       { name: 'modern', kind: 'mcp', url: `${http.url}/mcp` },
-      // Of revision 2025-11-25: it waits on the connection of the worker that began the call.
+      // Source of revision 2025-11-25: waits on the connection of the worker that began the call.
       { name: 'legacy', kind: 'mcp', command: [process.execPath, FIXTURE], paths: [FIXTURE] },
     ];
     toolyard = await startTestCluster({ gateways: 2, config: { sources }, env: { LEASE_MS: '5000' } });

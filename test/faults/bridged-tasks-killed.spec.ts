@@ -20,7 +20,7 @@ describe('a worker that is killed (SIGKILL) while a bridged MCP server runs a ta
   beforeAll(async () => {
     Object.assign(servers, {
       newer: await modernTasks({ answer: { pollIntervalMs: BETWEEN_LOOKS_MS } }),
-      // Its tool says that it is idempotent, which counts in a trusted source: another attempt may follow the task.
+      // Tasks of an idempotent tool, which counts in a trusted source: another attempt may follow the task.
       older: await olderTasks(),
       // The same, and what it says of its tools does not count.
       untrusted: await olderTasks(),

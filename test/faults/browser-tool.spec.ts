@@ -40,7 +40,7 @@ describe('the browser of a session', () => {
       env: {
         TOOLYARD_CONFIG: config,
         EGRESS_ALLOW_HOSTS: host,
-        // As root, the sandbox of Chromium does not work.
+        // Mode of the browser: the sandbox of Chromium does not work as root.
         BROWSER: process.getuid?.() === 0 ? 'unsandboxed' : 'sandboxed',
         BROWSER_EXECUTABLE: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
       },

@@ -39,11 +39,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** By the metric: its help text has the same words. */
+/** Reads the metric line only: its help text has the same words. */
 const isRefused = async () => /^toolyard_config_refused 1$/m.test((await gateway.agent.get<string>('/metrics')).body);
 
 describe('a config file whose safety settings Redis does not store', () => {
-  /** Whether `glob` may be used, whether the second key is known, and what readiness says. */
+  /** Effects of the configuration: use of `glob`, the second key, and readiness. */
   const inForce = async () => {
     // Redis is full here, which readiness says, too.
     const tools = await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');

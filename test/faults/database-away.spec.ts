@@ -61,7 +61,7 @@ describe('PostgreSQL, away while 500 calls a second come', () => {
     return answers;
   };
 
-  /** What is answered without a database: a single call, what waits for a person, queues, workers, settings of a session. */
+  /** Checks requests that need no database: a single call, calls that wait for a person, queues, workers, settings of a session. */
   const expectLive = async () => {
     const waiting = await agent.accepted('shell', { command: 'true' }, { sessionId: 'asked' });
     expect((await agent.get(`/v1/calls/${waiting.id}`)).body).toMatchObject({ status: 'waiting_approval' });

@@ -127,7 +127,7 @@ describe('erasure', () => {
   const rows = async () =>
     (await sql<{ row: unknown }>`select to_jsonb(calls) as row from calls order by id`.execute(db)).rows.map(({ row }) => row);
 
-  /** Where a text is found: files of the archive, keys of Redis, tables of the database. */
+  /** Places that contain a text: files of the archive, keys of Redis, tables of the database. */
   const placesOf = async (text: string) => {
     const found: string[] = [];
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

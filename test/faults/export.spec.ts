@@ -18,7 +18,7 @@ import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cl
 
 const OTHER_KEY = 'a-key-of-another-tenant';
 const SHORT_KEY = 'a-key-that-is-taken-away';
-/** Of one page of the list. */
+/** Size of one page of the list. */
 const PAGE = 200;
 
 describe('an export', () => {
@@ -60,7 +60,7 @@ describe('an export', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the archiver does hours later. */
+  /** Archives everything, like the archiver hours later. */
   const archiveAll = async () => {
     const store = await openArchive(`file://${folder}/archive`);
     for (let index = 0; index < 16; index += 1) {

@@ -8,7 +8,7 @@ import { cleanUp, echo, freshDirectory, isRunning, spawnStandalone, submit, type
 
 afterEach(cleanUp);
 
-/** Without a DATABASE_URL, so that it starts a PostgreSQL of its own. */
+/** Starts standalone without a DATABASE_URL, so that it starts a PostgreSQL of its own. */
 const start = async (data = freshDirectory()): Promise<StandaloneProcess> => {
   const app = await spawnStandalone(data, { DATABASE_URL: '' });
   await app.up();

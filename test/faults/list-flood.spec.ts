@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const [BUSY, OTHER] = ['key-of-the-busy-tenant', 'key-of-another-tenant'];
 const ASKED = 70;
-/** Of one tenant, by a gateway: four run and sixty wait. */
+/** Lists of one tenant accepted by a gateway: four run and sixty wait. */
 const ACCEPTED = 64;
 
 describe('a tenant that asks more than the database answers', () => {

@@ -7,7 +7,7 @@ import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '.
 
 const REVISION = '2026-07-28';
 const SESSION = 'by-mcp';
-/** Where a person is asked about everything. */
+/** Agent whose calls all require approval. */
 const CAUTIOUS = 'asked-by-mcp';
 /** Ends when the test says so. */
 const WAITS = 'while [ ! -e go ]; do sleep 0.1; done; echo gone on';
@@ -19,7 +19,7 @@ interface Task {
   readonly result?: { readonly content: readonly { readonly text: string }[]; readonly isError?: boolean };
 }
 
-/** One request of revision 2026-07-28, as a client sends it. */
+/** Sends one request of revision 2026-07-28, like a client. */
 async function ask({ url }: AppProcess, method: string, params: Record<string, unknown>, session = SESSION): Promise<Task> {
   const headers = {
     accept: 'application/json, text/event-stream',

@@ -163,7 +163,8 @@ describe('a Redis of 32 MiB that fills', () => {
 
   it('writes fewer updates of a running call from 70 % on', async () => {
     await fillTo(0.75);
-    // One a second, and one more for the first and the last; usually each of the ten lines is one. The worker measures for itself.
+    // Counts one line a second, and one more for the first and the last; usually each of the ten lines is one. The worker measures for
+    // itself.
     await eventually(async () => {
       const call = await agent.run('shell', { command: 'for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.3; done' });
       const times = (await agent.events(call.id)).filter(({ type }) => type === 'call.update').map(({ time }) => Date.parse(time));

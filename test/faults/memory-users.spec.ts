@@ -7,11 +7,11 @@ import { startEmbeddingServer, type EmbeddingServer } from '../support/embedding
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** Of two calls each. */
+/** Number of turns, of two calls each. */
 const TURNS = 1_000;
 /** At the same time: a hundred times the connections of a worker. */
 const AT_ONCE = 400;
-/** So long that a call waits for its turn also on a slow machine. */
+/** Timeout that lets a call wait for its turn also on a slow machine. */
 const timeouts = { runMs: 300_000 };
 const key = (name: string) => `key-of-${name}-among-many-users`;
 const FILE = {

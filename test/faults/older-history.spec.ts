@@ -60,7 +60,7 @@ describe('a gateway beside tables of an earlier release, without a projector', (
     const projector = await startTestProjector(databaseUrl, toolyard.redis.url);
     await eventually(async () => (await agent.get<Stats>('/v1/stats')).body.behind === undefined, 'the rows to be written');
     await projector.close();
-    // As a projector of that release does: columns by name, only those that it knows.
+    // Columns by name, only those known to a projector of that release.
     const names = sql.join(earlier.map((name) => sql.ref(name)));
     const another = `${id.slice(0, -4)}0000`;
     const values = sql.join(earlier.map((name) => (name === 'id' ? sql`${another}` : sql.ref(name))));

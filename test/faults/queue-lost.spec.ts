@@ -12,12 +12,12 @@ import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const OTHER_KEY = 'test-key-of-another-tenant';
-/** What a worker with one slot may have fetched ahead. */
+/** Most calls that a worker with one slot fetches ahead. */
 const FETCHED_AHEAD = 2;
 
 describe('calls that are dispatched again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-wiped-'));
-  /** In the order in which the one worker asked for them. */
+  /** Requests in the order of the one worker. */
   const asked: string[] = [];
   let answer = (_path: string, response: ServerResponse): void => void response.end('a page');
   const site = createServer((request, response) => {
@@ -100,7 +100,7 @@ describe('calls that are dispatched again', () => {
   });
 
   it('keeps the priority of calls that are tried again', async () => {
-    // Its first attempt keeps the one slot busy until all others stand in line.
+    // Attempt that keeps the one slot busy until all others are queued.
     const failing = new Promise<ServerResponse>((resolve) => (answer = (_path, response) => resolve(response)));
     const retry = { maxAttempts: 2, backoffMs: 1 };
     const { id } = await agent.accepted('web_fetch', { url: `${origin}/again` }, { priority: 'high', retry });

@@ -79,7 +79,7 @@ async function listen(agent: Agent): Promise<Stream> {
   return stream;
 }
 
-/** By its event, or, where the new master lacks events that were delivered already, by what a resync says of the call. */
+/** True if the End was received, by its event, or by the state of the call in a resync if the new master lacks delivered events. */
 function knowsEnd(listener: Stream, id: string): boolean {
   return listener.frames.some(({ frame }) => {
     if (frame.op === 'event') return frame.event.subject === id;

@@ -8,7 +8,7 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** Without a database: what leaves Redis does not wait for rows. */
+/** Disables the database: events leave Redis without waiting for rows. */
 describe('a Redis with a maxmemory, of which more than 60 % is used', () => {
   let folder: string;
   let cluster: TestCluster;
@@ -38,7 +38,7 @@ describe('a Redis with a maxmemory, of which more than 60 % is used', () => {
     const batch = (await agent.request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=30' })).body;
     return { batchId: batch.id, callId: batch.results[0]?.callId ?? '' };
   };
-  /** As if the batch had ended long ago. */
+  /** Simulates a batch that ended long ago. */
   const age = (batchId: string) => redis.zadd(keys.endedBatches(partitionOf(batchId)), 'XX', 1, batchId);
   const statusOf = async (batchId: string) => (await agent.get(`/v1/batches/${batchId}`)).status;
   /** The gateway looks once for batches of each partition while it holds the lock; the next lock comes after that look. */
@@ -57,7 +57,7 @@ describe('a Redis with a maxmemory, of which more than 60 % is used', () => {
     expect(await statusOf(batchId)).toBe(200);
     expect(await redis.exists(keys.call(callId))).toBe(1);
 
-    // What Redis uses goes up and down by a few percent of so little.
+    // Memory use of Redis varies by a few percent at such a small size.
     const whenFull = async (isTrue: () => Promise<boolean>) => {
       await fillTo(0.65);
       return isTrue();

@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.mjs';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 import { withoutWaitingLines } from '../support/waiting-lines.js';
 
-/** What a process sends when a step of its start begins. */
+/** Command that a process sends when a step of its start begins. */
 const greeting = (name: string) => new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');
 const GATEWAY: [step: string, sends: RegExp][] = [
   ['the first connection', greeting('gateway-start')],

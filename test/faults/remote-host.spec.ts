@@ -9,7 +9,7 @@ import { textOf } from '../support/policy-case.js';
 import { SshServer } from '../support/ssh-server.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
-/** Of the worker that is killed; the others keep their calls however slow the machine is. */
+/** Lease of the worker that is killed; the others keep their calls however slow the machine is. */
 const SHORT_LEASE = { LEASE_MS: '3000' };
 const REMOTE = { sessionId: 'build-1' };
 const LOCAL = { sessionId: 'other' };

@@ -115,7 +115,7 @@ describe('a projector with days for the archive', () => {
   beforeAll(async () => {
     // Unchecked: events of calls that no app wrote are dropped.
     cluster = await startTestCluster({ gateways: 0, workers: 0, checked: false });
-    // Of a Redis that was lost: events 100, 70 and 40 days old.
+    // Events of a lost Redis: 100, 70 and 40 days old.
     const store = await openArchive(archiveUrl);
     let previous;
     for (const [index, days] of [100, 70, 40].entries()) {
@@ -124,7 +124,7 @@ describe('a projector with days for the archive', () => {
     }
     await ensureSigningKey(keyFile);
     await new Checkpointer({ store, signer: await readSigningKey(keyFile), partitions: ['00'] }).sign();
-    // Its successor has events of its own.
+    // Successor with events of its own.
     const successor = await ArchivedInstallation.open({ redisUrl: cluster.redis.url, partitions: 1, archiveUrl, keyFile });
     await successor.run('old');
     await successor.archive();

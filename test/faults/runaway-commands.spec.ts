@@ -19,9 +19,9 @@ const DOUBLINGS = 8;
 
 interface Runaway {
   readonly name: string;
-  /** Its processes have the marker in their command line. */
+  /** Command whose processes have the marker in their command line. */
   readonly command: (marker: string) => string;
-  /** What is in the file `script` beside it. */
+  /** Content of the file `script` beside it. */
   readonly script?: string;
   readonly timeoutMs?: number;
   readonly ends: { readonly outcome: Call['outcome']; readonly code?: string; readonly text: RegExp };
@@ -54,7 +54,7 @@ const RUNAWAYS: Runaway[] = [
   },
   {
     name: 'is a fork bomb',
-    // In a file, since a command that plainly is one is denied before it runs.
+    // Script in a file, since a command that is plainly a fork bomb is denied before it runs.
     script: `bomb() { [ $2 -eq 0 ] || { bomb $1 $(($2 - 1)) | bomb $1 $(($2 - 1)) & }; sleep 300; }; bomb $1 $2`,
     command: (marker) => `bash script ${marker} ${DOUBLINGS}`,
     ends: killed(/^Command had \d+ processes at once, more than the 48 it may, and was killed/),

@@ -37,7 +37,7 @@ describe('after the death of a master that Sentinel watches', () => {
     await redis.promoted(dead);
     for (const { url } of [...toolyard.gateways, ...toolyard.workers])
       await eventually(async () => (await fetch(`${url}/readyz`)).ok, `${url} to be ready`, DEADLINE_MS);
-    // Its outcome is what is known: a lease may end before the new master is there.
+    // Any outcome is accepted: a lease may end before the new master is there.
     const isOver = async () => (await first.get(`/v1/calls/${before.id}`)).body.status === 'ended';
     await eventually(isOver, 'the earlier call to end', DEADLINE_MS);
   });

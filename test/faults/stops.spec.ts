@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
   });
 });
 
-/** Its client half stays open when the server ends its own. */
+/** Opens a socket whose client half stays open when the server ends its own. */
 async function openSocket(url: string): Promise<{ socket: Socket; said: () => string }> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
   let said = '';
@@ -71,7 +71,7 @@ async function openSocket(url: string): Promise<{ socket: Socket; said: () => st
   return { socket, said: () => said };
 }
 
-/** What was sent before has been read by then. */
+/** Requests readiness; earlier data have been read when it is answered. */
 async function answersReadyz(url: string): Promise<void> {
   await eventually(async () => (await fetch(`${url}/readyz`)).ok, 'the gateway to be ready');
 }

@@ -10,7 +10,7 @@ import { startModelServer, type ModelServer, type ScriptedAnswer } from '../supp
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 import { startWebhookServer, type WebhookServer } from '../support/webhook.js';
 
-/** Of workers that are killed; the others keep their calls however slow the machine is. */
+/** Lease of workers that are killed; the others keep their calls however slow the machine is. */
 const SHORT_LEASE = { LEASE_MS: '5000' };
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-sub-agents-killed-'));

@@ -44,7 +44,7 @@ describe('a gateway that is killed (SIGKILL) while it sends a webhook', () => {
     await eventually(() => held.length > 0, 'a delivery to be held by its receiver');
     victim?.signal('SIGKILL');
     await victim?.ended();
-    // What the victim sent just before its death is read until its connections are closed.
+    // Data sent by the victim just before its death are read until its connections are closed.
     await eventually(async () => (await receiver.connections()) === 0, 'the connections of the victim to close');
     const before = new Set(receiver.to('/ends').map(idOf));
     receiver.on('/ends', (_request, response) => void response.writeHead(204).end());

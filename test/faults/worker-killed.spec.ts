@@ -13,7 +13,7 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, TEST_KEY, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
-/** Of workers that are killed; the others keep their calls however slow the machine is. */
+/** Lease of workers that are killed; the others keep their calls however slow the machine is. */
 const SHORT_LEASE = { LEASE_MS: '3000' };
 
 describe('a worker that is killed (SIGKILL) while it runs calls', () => {
@@ -72,7 +72,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     await killed;
     await toolyard.worker();
 
-    // Also what the victim had fetched but not begun starts about a lease later.
+    // Calls that the victim had fetched but not begun also start about a lease later.
     const calls = await Promise.all([fetching, ...reads].map(({ id }) => agent.ended(id)));
     expect(calls.map((call) => call.outcome)).toEqual(calls.map(() => 'completed'));
     expect(calls[0]?.attempt).toBeGreaterThan(1);

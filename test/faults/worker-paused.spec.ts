@@ -11,7 +11,7 @@ import { findInvariantViolations } from '../support/installation-log.js';
 import { queueKey } from '../support/queue-key.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
-/** Of the worker that is paused; the others keep their calls however slow the machine is. */
+/** Lease of the worker that is paused; the others keep their calls however slow the machine is. */
 const SHORT_LEASE = { LEASE_MS: '3000' };
 
 describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
