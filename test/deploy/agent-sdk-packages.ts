@@ -23,7 +23,7 @@ const PACKAGES = {
     // Their MCP clients.
     '@ai-sdk/mcp@1.0.102',
     '@langchain/mcp-adapters@1.1.4',
-    // Of the guides.
+    // Packages of the guides.
     '@ai-sdk/openai-compatible@2.0.91',
     'langchain@1.5.12',
     '@langchain/openai@1.6.0',
@@ -75,7 +75,7 @@ done
   return { folder, path: bin };
 }
 
-/** What the snippets of the README take as given, by the words that they begin with. */
+/** Code assumed by the snippets of the README, by the words at their beginning. */
 const PRELUDES: Readonly<Record<string, string>> = {
   'AI SDK': `import type { LanguageModel } from 'ai'; declare const model: LanguageModel;`,
   LangChain: `import type { FakeBuiltModel } from '@langchain/core/testing'; declare const model: FakeBuiltModel;`,
@@ -107,7 +107,7 @@ export async function checkSnippets(root: string, name: PackageFolder, chosen = 
     skipLibCheck: true,
     types: ['node'],
     typeRoots: [resolve('node_modules/@types')],
-    // Not by the condition `source`, which means other files to some packages of the SDKs.
+    // Paths instead of the condition `source`, which means other files to some packages of the SDKs.
     paths,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));

@@ -15,11 +15,11 @@ interface Sdk {
   readonly name: string;
   readonly program: string;
   readonly folder: PackageFolder;
-  /** It does not run on Node 20. */
+  /** True for an SDK that does not run on Node 20. */
   readonly needsNode22?: true;
   /** The SDK has a mark for results that are errors. */
   readonly marksErrors?: true;
-  /** It has an MCP client. */
+  /** True for an SDK with an MCP client. */
   readonly mcp?: true;
 }
 

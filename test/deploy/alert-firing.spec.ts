@@ -7,7 +7,7 @@ import { queueKey } from '../support/queue-key.js';
 import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
-/** With monitored-run.spec.ts every alert has fired once, on purpose, for what it is there to tell. */
+/** Alerts of deliberate faults. Together with monitored-run.spec.ts every alert fires once for its purpose. */
 describe('trouble made on purpose, seen by a real Prometheus', () => {
   /** Real thresholds of these are 10 s to 15 min of waiting; what is measured and how is the same. */
   const SOONER = { ToolyardQueueOld: 1, ToolyardReconcilerOverdue: 1, ToolyardProjectionLag: 1, ToolyardApprovalsWait: 1 };
@@ -54,7 +54,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const ask = () => agent.accepted('shell', { command: 'touch x' }, { sessionId: 'careful' });
     let { id } = await ask();
-    // One that expired before it was seen to wait is followed by another.
+    // Repeats a call that expired before it was seen to wait.
     const fired = async () => {
       const found = (await prometheus.firing()).get('ToolyardApprovalsWait');
       if (found === undefined && (await agent.get(`/v1/calls/${id}`)).body.status === 'ended') ({ id } = await ask());
@@ -81,7 +81,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   });
 
   it('alerts that Redis is nearly full', async () => {
-    // What Redis uses goes up and down by a few percent of so little.
+    // Memory use of Redis varies by a few percent at such a small size.
     const fill = async () => {
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
       await redis.config('SET', 'maxmemory', Math.round(used * 1.15));
@@ -129,7 +129,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   });
 
   it('alerts about an event loop that is held up again and again', async () => {
-    // One held turn in a hundred makes the 99th percentile, however long Prometheus takes to answer in between.
+    // Holds one turn in a hundred, which makes the 99th percentile, however long Prometheus takes to answer in between.
     const hold = async () => {
       for (let times = 0; times < 5; times++) {
         worker.signal('SIGSTOP');
@@ -159,7 +159,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     const writes = async () => (await agent.events(id)).some(({ type }) => type === 'call.update');
     await eventually(writes, 'the first output');
     const gateway = toolyard.gateways[0];
-    // One event in a hundred that is late makes the 99th percentile, however many came before.
+    // Delays one event in a hundred, which makes the 99th percentile, however many came before.
     const away = async () => {
       gateway?.signal('SIGSTOP');
       await passed(2500, 'a gateway that was away for 2.5 s');

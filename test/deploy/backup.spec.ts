@@ -83,7 +83,7 @@ describe('deploy/BACKUP.md', () => {
     };
     return { agent: new Agent(gateway.url, TEST_KEY), stop };
   };
-  /** What a projector does hours later. */
+  /** Archives like a projector hours later. */
   const archive = async () => {
     const db = openTestDatabase(databaseUrl);
     const keys = new ContentKeyStore(db);

@@ -10,7 +10,7 @@ import { startModelServer, type ModelServer } from '../support/model-server.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 import { installSdks } from './agent-sdk-packages.js';
 
-/** It may not answer approvals, so nothing asks the user of Claude Code. */
+/** Key without the right to answer approvals, so nothing asks the user of Claude Code. */
 const AGENT_KEY = 'key-of-the-agent-of-claude-code';
 
 let root: string;

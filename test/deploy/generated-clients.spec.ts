@@ -8,7 +8,7 @@ import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cl
 
 const run = promisify(execFile);
 
-/** What a reader of the README does first, in each client: a call, a batch, a session on a shorter leash, a list, a cancel. */
+/** First steps of a reader of the README, in each client: a call, a batch, a session with a stricter posture, a list, a cancel. */
 const WITH_OPENAPI_FETCH = `
 import createClient from 'openapi-fetch';
 import type { paths } from './openapi-typescript';

@@ -10,7 +10,7 @@ import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from
 
 const guide = (name: string) => `deploy/guides/${name}.md`;
 const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'approvals-from-chat', 'upgrade', 'threat-model'];
-/** What readers put in place of the keys. */
+/** Values that readers put in place of the keys. */
 const KEYS = {
   '<key-of-bot>': 'release-bot-of-the-guides',
   '<key-of-ada>': 'ada-of-the-guides',

@@ -19,7 +19,7 @@ const history = readFileSync('libs/history/README.md', 'utf8');
 const [, tables = ''] = /\| table \| one row for each \|\n([\s\S]*?)\n\n/.exec(history) ?? [];
 const documented = [...history.matchAll(/^-- \d+\. (.+)\n([\s\S]*?;)$/gm)];
 
-/** As Grafana sends it: the last day, an interval of a minute, the tenant `default`. */
+/** Query in the form that Grafana sends: the last day, an interval of a minute, the tenant `default`. */
 function asSent(sql: string): string {
   return sql
     .replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 between now() - interval '1 day' and now()")

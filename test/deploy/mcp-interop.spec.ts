@@ -21,7 +21,7 @@ const PACKAGES = [
   '@modelcontextprotocol/server-everything@2026.8.31',
   '@modelcontextprotocol/server-filesystem@2026.8.31',
   '@modelcontextprotocol/server-memory@2026.8.31',
-  // It needs Node 22.
+  // Package that needs Node 22.
   '@modelcontextprotocol/inspector@2.12.0',
   `${NODE}@22`,
   'mcp-remote@0.15.1',
@@ -33,7 +33,7 @@ interface Reached {
   names(): Promise<readonly string[]>;
 }
 
-/** One installation: the reference servers of the protocol from npm as sources, and its clients from npm at `/mcp`. */
+/** Installation with the reference servers of the protocol from npm as sources, and its clients from npm at `/mcp`. */
 describe('software of the Model Context Protocol from npm', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-mcp-packages-'));
   const modules = join(folder, 'node_modules');
@@ -143,7 +143,7 @@ describe('software of the Model Context Protocol from npm', () => {
     };
   };
   const both = async (name: Name): Promise<[Reached, Reached]> => [await directly(name), throughToolyard(name)];
-  /** What both must agree on: without facts about the call, times, and the folder that each has of its own. */
+  /** Common part of both results: without facts about the call, times, and the folder of each. */
   const comparable = (result: object) => {
     const { content, structuredContent, isError = false } = result as { content: object[]; structuredContent?: unknown; isError?: boolean };
     const text = JSON.stringify({ content, structuredContent, isError }, (key, value: unknown) =>

@@ -54,7 +54,7 @@ describe('a real run, scraped by a real Prometheus', () => {
       (await prometheus.query('sum(toolyard_calls_ended_total{instance!="",outcome="completed"})'))[0]?.value === 22;
     await eventually(ended, 'the counters of the calls');
 
-    // Also what never happened in this run has series, at 0; only a list of firing alerts is empty while none fires.
+    // Series exist at 0 for events that never happened in this run; only a list of firing alerts is empty while none fires.
     const expressions = grafanaDashboards()
       .flatMap(expressionsOf)
       .filter((expr) => !expr.startsWith('ALERTS{'));
@@ -114,7 +114,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await fires('ToolyardOutcomeUnknown');
     await agent.submit('shell', { command: 'echo alone' });
     expect(await fires('ToolyardNoWorkerInPool')).toBe('1 calls wait in the pool shell, which no worker serves');
-    // It runs the call, and nothing waits any more.
+    // Worker for the call; afterwards nothing waits.
     await toolyard.worker({ WORKER_POOLS: 'shell' });
     await isSilent('ToolyardNoWorkerInPool');
   });

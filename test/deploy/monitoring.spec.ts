@@ -134,7 +134,7 @@ const HIDDEN = [
   'toolyard_config_refused',
   // A point in time, which says something beside the days of the tenants alone.
   'toolyard_archive_oldest_timestamp_seconds',
-  // By code, `toolyard_calls_ended_total` shows the calls; this one says what was full.
+  // Metric of the exhausted quota; `toolyard_calls_ended_total` has the calls by code.
   'toolyard_quota_refusals_total',
   'toolyard_queue_active_calls',
   'toolyard_redis_memory_fragmentation_ratio',

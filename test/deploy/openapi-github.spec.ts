@@ -90,7 +90,7 @@ function stylesDocument(): { readonly paths: Record<string, object> } & Record<s
     object: { type: 'object', properties: { r: items, g: items }, required: ['r', 'g'], additionalProperties: false },
   };
   const all = [['plain', 'list', 'object'] as const, [true, false]] as const;
-  // Of the last two, OpenAPI defines one form each.
+  // OpenAPI defines only one form each of the last two.
   const written = [
     ['path', 'simple', ['plain'], [true, false]],
     ['header', 'simple', ...all],

@@ -15,7 +15,7 @@ const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'
 
 /** A folder that knows nothing of this project. */
 let elsewhere: string;
-/** Where `npm install` put the program, and nothing else. */
+/** Folder that contains only the program from `npm install`. */
 let empty: string;
 /** The cache of npx, with the downloads of this machine's. */
 let npxCache: string;
@@ -249,7 +249,7 @@ describe('toolyard without a word', () => {
 });
 
 describe('npx of the package @toolyard/cli', () => {
-  /** In an empty folder, without words or questions. Without `file:`, npx would run the package itself as a program. */
+  /** Starts in an empty folder, without arguments or questions. Without `file:`, npx would run the package itself as a program. */
   const startByNpx = async () => {
     const env = { npm_config_cache: npxCache, npm_config_ignore_scripts: 'true' };
     const app = await spawnStandalone(freshDirectory(), env, ['npx', '--yes', `file:${tarball('toolyard-cli')}`], {

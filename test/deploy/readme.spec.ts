@@ -42,10 +42,10 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 const withoutDiagrams = (text: string) => text.replaceAll(/```mermaid\n[\s\S]*?```/g, '');
 /** Rows of a table cannot be wrapped. */
 const withoutTables = (text: string) => text.replaceAll(/<!-- (?:variables|fields): [\s\S]*?<!-- end -->/g, '');
-/** Without code and without rows of tables, which cannot be wrapped. */
+/** Prose without code and without rows of tables, which cannot be wrapped. */
 const proseOf = (text: string) => text.replaceAll(/^```[\s\S]*?^```|^\|.*$/gm, '');
 const linesOver120 = (text: string) => text.split('\n').filter((line) => line.length > 120);
-/** As the web pages of Git hosts make them of headings. */
+/** Anchor of a heading on the web pages of Git hosts. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -159,7 +159,7 @@ describe('libs/README.md and apps/README.md', () => {
         .filter((it) => it !== library && !['contracts', 'observability', 'patterns', 'timing'].includes(it));
       return library === undefined || imports.length === 0 ? [] : [[library, imports.toSorted()] as const];
     });
-    // It has a rule of its own: contracts and nothing else.
+    // Client has a rule of its own: contracts and nothing else.
     stated.delete('client');
     expect(Object.fromEntries(stated)).toEqual(Object.fromEntries(allowed));
   });

@@ -1,14 +1,15 @@
-// What the agents of this folder share. They run in a folder of their own, where the SDKs are installed and `#client` is that of dist.
+// Shared code of the agents in this folder. They run in a folder of their own, where the SDKs are installed and `#client` is that of
+// dist.
 import { ToolyardClient } from '#client';
 
 const { TOOLYARD_URL, TOOLYARD_API_KEY, SESSION, CALLS, OVER } = process.env;
 
 export const sessionId = SESSION;
-/** What the scripted model asks for in its first answer: `{ id, name, input }`. Its second answer ends the run. */
+/** Tool calls in the scripted model's first answer: `{ id, name, input }`. Its second answer ends the run. */
 export const calls = JSON.parse(CALLS);
 export const client = new ToolyardClient({ baseUrl: TOOLYARD_URL, apiKey: TOOLYARD_API_KEY, WebSocket: false });
 
-/** What the MCP client of an SDK needs, in place of the adapter for it. */
+/** Settings of an SDK's MCP client, in place of the adapter for it. */
 export const mcp = OVER === 'mcp' ? { url: `${TOOLYARD_URL}/mcp`, headers: { authorization: `Bearer ${TOOLYARD_API_KEY}` } } : undefined;
 
 const controller = new AbortController();
