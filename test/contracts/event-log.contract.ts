@@ -11,7 +11,7 @@ export interface EventLogPlace {
   close(): Promise<void>;
 }
 
-/** What every place that holds the log must do: a single node, a cluster, a master with a replica. */
+/** Contract of every place that holds the log: a single node, a cluster, a master with a replica. */
 export function eventLogContract(name: string, open: () => Promise<EventLogPlace>): void {
   describe(`the event log on ${name}`, () => {
     let place: EventLogPlace;

@@ -7,10 +7,10 @@ import { createRedis } from '#redis';
 import { eventually } from '../support/eventually.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
-/** One implementation of the queue port over a Redis. */
+/** Implementation of the queue port over a Redis. */
 export interface QueueUnderTest {
   readonly name: string;
-  /** As many as show a race between workers, and as few as one script a job is through with in time. */
+  /** Number of jobs: enough to show a race between workers, and few enough for one script a job to finish in time. */
   readonly jobsUnderLoad: number;
   openQueue(redisUrl: string): Promise<CallQueue>;
   consume(redisUrl: string, slots: number, handler: (job: CallJob) => Promise<void>): CallConsumer;
@@ -23,7 +23,7 @@ export function newJob(attempt = 1): CallJob {
   return { callId: `00-${String(made++).padStart(26, '0')}`, attempt };
 }
 
-/** What every implementation of the queue port must do. All tests use the pool `read` of a Redis of their own. */
+/** Contract of every implementation of the queue port. All tests use the pool `read` of a Redis of their own. */
 export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliterate }: QueueUnderTest): void {
   describe(`a call queue: ${name}`, () => {
     let redis: RedisServer;

@@ -37,7 +37,7 @@ describe.each([3])('the log as format %i wrote it', (format) => {
 
   it('folds a recorded log to the same call, through the states of the same machine', () => {
     const events = stored.map(upcastEvent);
-    // What the fold learned to show since then may stand beside it.
+    // Additional fields from later versions of the fold are allowed.
     expect(foldCall(events)).toMatchObject(recording.call);
     expect(checkCall(recording.call.id, events, { atRest: true })).toEqual([]);
   });

@@ -34,7 +34,7 @@ const child = spawn(process.execPath, ['dist/apps/standalone/src/main.js'], {
 let banner = '';
 for await (const chunk of child.stdout) if ((banner += chunk).includes('A first call:')) break;
 
-/** One request; rejects when the answer is neither 2xx nor one of `expected`. */
+/** Sends one request; rejects if the response is neither 2xx nor one of `expected`. */
 async function api(method, path, body, headers = {}) {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

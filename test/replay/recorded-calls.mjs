@@ -1,4 +1,4 @@
-// What record.mjs has a release store: each stored form once, ended, waiting and running.
+// Calls that record.mjs has a release store: each stored form once, ended, waiting and running.
 
 const WORK = { sessionId: 'work' };
 const CAREFUL = { sessionId: 'careful' };
@@ -28,7 +28,7 @@ export async function makeCalls(api, until) {
     await decide(id, body);
     return ended(id);
   };
-  /** With the first of what a person may trust: just this. */
+  /** Trusts the first option: just this call. */
   const trusted = async (id) => {
     const [{ id: trustOption }] = (await api('GET', `/v1/calls/${id}`)).decision.trustOptions;
     return decided(id, { decision: 'allow', scope: 'session-args', trustOption });

@@ -97,7 +97,7 @@ async function writeCall(log, callId) {
   await last('end', { outcome: 'cancelled', isError: true, error: CANCELLED, result, attempts: 3, stopped: { how: 'stopped', tookMs: 4 } });
 }
 
-/** What `call-history.spec.ts` reads. */
+/** Records the history for `call-history.spec.ts`. */
 export async function recordHistory(about) {
   const server = await startRedisServer();
   const redis = createRedis(server.url);
