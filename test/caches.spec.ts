@@ -9,7 +9,7 @@ import { Workspaces } from '../apps/worker/src/attempts/workspaces.js';
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-caches-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What is asked for on a miss; `reads` counts the misses. */
+/** Backing store for misses; `reads` counts them. */
 function backing(text: string) {
   const store = {
     reads: 0,
@@ -21,7 +21,7 @@ function backing(text: string) {
 
 interface Subject {
   readonly size: number;
-  /** Whether the entry was there. */
+  /** True if the entry exists. */
   hit(n: number): Promise<boolean>;
 }
 

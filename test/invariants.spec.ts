@@ -48,7 +48,7 @@ const end = (more: Partial<EventFacts> = {}): EventFacts => ({
   data: { outcome: 'completed', updates: { count: 0, sha256: EMPTY } },
   ...more,
 });
-/** Of the arguments of `aSubmission`. */
+/** Digest of the arguments of `aSubmission`. */
 const DIGEST = approvalDigest('echo', '1', aSubmission().arguments);
 const asked: EventFacts = { type: 'call.approval_requested', data: { digest: DIGEST } };
 const decided = (decision: string, digest = DIGEST): EventFacts => ({ type: 'call.approval_decided', data: { decision, digest } });
