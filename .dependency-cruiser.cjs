@@ -1,4 +1,4 @@
-// Which folder may import which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
+// Allowed imports between folders: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
 const { readdirSync } = require('node:fs');
 const path = require('node:path');
 
@@ -32,7 +32,7 @@ const SIBLINGS = [
   'tools',
 ];
 
-/** What a library may import besides itself, contracts, observability, patterns and timing. */
+/** Imports that a library may have besides itself, contracts, observability, patterns and timing. */
 const MAY_ALSO_SEE = {
   // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, it asks gateways by a queue and models by egress rules.
   agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
@@ -47,13 +47,13 @@ const MAY_ALSO_SEE = {
   sandbox: ['tool-sdk'],
   // Catalog and pins of sources are in Redis; their programs and requests go through sandbox and egress policy.
   sources: ['redis', 'tool-sdk', 'sandbox'],
-  // What tools remember of users is beside the history, in tables of its own.
+  // Memories of users are beside the history, in tables of their own.
   memory: ['history'],
   tools: ['tool-sdk', 'sandbox', 'memory'],
   queue: ['redis'],
   limits: ['redis'],
   'event-log': ['redis'],
-  // What was accepted leaves Redis for the archive, and is read from there.
+  // Accepted events move from Redis to the archive, and are read from there.
   sealing: ['redis', 'event-log', 'archive'],
   history: ['redis'],
 };
@@ -103,7 +103,7 @@ const siblingRules = SIBLINGS.map((name) => {
   };
 });
 
-/** What a feature folder of the worker may import from other folders of the worker. */
+/** Imports that a feature folder of the worker may have from other folders of the worker. */
 const WORKER_FEATURES = {
   platform: [],
   sources: ['platform'],

@@ -1,4 +1,4 @@
-// Which tests show which rows of the capability matrix. A test names its rows at the end of its title: `it('… [PP-26, PP-30]', …)`.
+// Map from rows of the capability matrix to the tests that show them. A test names its rows at the end of its title: `it('… [PP-26, PP-30]', …)`.
 // `npm run generate` writes the map to test/capabilities.json; test/capabilities.spec.ts fails when the file differs from the titles.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

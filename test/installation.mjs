@@ -7,7 +7,7 @@ import globalTeardown from './support/global-teardown.mjs';
 delete process.env.TEST_INSTALLATION_URL;
 await globalSetup({});
 const { useTenant } = await import('./support/installation/use-tenant.ts');
-await (await useTenant('first')).close(); // It starts with its first tenant.
+await (await useTenant('first')).close(); // The first tenant starts the installation.
 console.log('The installation runs. In another terminal:');
 for (const name of ['TEST_INSTALLATION_URL', 'TEST_REDIS_URL']) console.log(`export ${name}=${process.env[name]}`);
 console.log('npm test -- test/api/<file>');

@@ -62,7 +62,7 @@ module.exports = class SharedModulesRuntime extends Runtime {
     globalThis[Symbol.for('toolyard.jest-globals')] = { ...globals, jest: this.jestObject() };
   }
 
-  /** Which Jest asks of test files and set-up files, and of its own files. */
+  /** Called by Jest for test files and set-up files, and for its own files. */
   unstable_shouldLoadAsEsm(path) {
     return !path.includes('/node_modules/');
   }
