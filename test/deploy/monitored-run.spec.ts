@@ -114,7 +114,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await fires('ToolyardOutcomeUnknown');
     await agent.submit('shell', { command: 'echo alone' });
     expect(await fires('ToolyardNoWorkerInPool')).toBe('1 calls wait in the pool shell, which no worker serves');
-    // Worker for the call; afterwards nothing waits.
+    // Starts a worker, which runs the call; afterwards nothing waits.
     await toolyard.worker({ WORKER_POOLS: 'shell' });
     await isSilent('ToolyardNoWorkerInPool');
   });

@@ -8,7 +8,7 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** Disables the database: events leave Redis without waiting for rows. */
+/** Installation without a database: events leave Redis without waiting for rows. */
 describe('a Redis with a maxmemory, of which more than 60 % is used', () => {
   let folder: string;
   let cluster: TestCluster;

@@ -161,7 +161,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
   ])('writes the updates of other calls while %s waits for the replica', async (_what, tool, args) => {
     const { body: running } = await agent.submit('shell', { command: 'while sleep 0.1; do date; done' });
     const updates = async () => (await agent.events(running.id)).filter(({ type }) => type === 'call.update').length;
-    // Start of the call, after the replica has its Start.
+    // Runs only after the replica has its Start.
     await eventually(async () => (await updates()) > 0, 'the call to run');
 
     replica.signal('SIGSTOP');

@@ -32,7 +32,7 @@ describe('what is open when its key changes', () => {
   let gateway: TestGateway;
   let keys = 0;
 
-  /** Files of a hook before `glob`: one notes its call, the other is awaited. */
+  /** Files of a hook before `glob`: the hook writes the first and waits for the second. */
   const [asked, goOn] = [join(folder, 'asked'), join(folder, 'go-on')];
   const hook = {
     name: 'gate',

@@ -288,7 +288,7 @@ describe('a login is refused', () => {
   it('refuses a login for a state that another browser began, and for one that was used', async () => {
     const [victim, attacker] = [new CookieJar(), new CookieJar()];
     expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
-    // Includes a browser that has begun a login of its own.
+    // Rejected even if the browser has begun a login of its own.
     await comeBack(victim);
     expect((await refused(await comeBack(attacker), victim)).status).toBe(401);
     const jar = new CookieJar();
@@ -298,7 +298,7 @@ describe('a login is refused', () => {
     expect((await visit(jar, back)).status).toBe(302);
     const copy = new CookieJar();
     copy.take(origin, new Response(null, { headers: { 'set-cookie': before } }));
-    // Includes an unused code.
+    // Rejected even with an unused code.
     expect((await refused((await follow(jar, asked, CALLBACK)).url, copy)).status).toBe(401);
   });
 

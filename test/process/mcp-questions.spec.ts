@@ -236,7 +236,7 @@ describe('questions of bridged MCP servers', () => {
 
   it('declines the question of an older MCP server while another call is under way: it could be about that one', async () => {
     const first = await asked('legacy__ask');
-    // Waits until one of the two workers, without another call in progress, asks.
+    // Submits further calls: the worker without another call in progress asks the question.
     const others = await Promise.all([1, 2, 3].map(() => gateway.agent.submit('legacy__ask', {})));
     const declined = await eventually(async () => {
       const calls = await Promise.all(others.map(async ({ body }) => (await gateway.agent.get(`/v1/calls/${body.id}`)).body));

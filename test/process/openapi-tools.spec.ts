@@ -199,7 +199,7 @@ describe('operations of OpenAPI documents', () => {
     for (const [name, place] of Object.entries(places)) {
       expect((await gateway.agent.request('POST', '/v1/sources', { name, ...place })).status).toBe(201);
       const failed = async () => (await sourcesNow()).find((source) => source.name === name)?.error;
-      // Address of a name, which is checked on connection.
+      // Names are resolved and checked only on connection.
       expect(await eventually(failed, 'the worker to refuse it')).toContain('localhost resolves to a loopback address');
       expect((await gateway.agent.request('DELETE', `/v1/sources/${name}`)).status).toBeLessThan(300);
     }

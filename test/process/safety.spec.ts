@@ -104,7 +104,7 @@ async function expectNoCanary(call: Call): Promise<void> {
     ...toolyard.gateways.map((app) => app.log()),
     ...toolyard.workers.map((app) => app.log()),
   ].join('\n');
-  // Places of the finds, instead of all searched data.
+  // Excerpts around the finds, instead of all searched data.
   const found = CANARIES.flatMap((canary) =>
     everything.includes(canary) ? [everything.slice(Math.max(0, everything.indexOf(canary) - 300)).slice(0, 400)] : [],
   );

@@ -199,7 +199,7 @@ describe('tools of sources', () => {
 
   it('follows the tool list of an MCP server [TS-11]', async () => {
     await gateway.agent.run('grow', {});
-    // Refreshes the list once a minute, since the server sends no notice.
+    // Servers without notices are asked for the list once a minute.
     await eventually(async () => (await tools()).some(({ name }) => name === 'grown'), 'the new tool', PICKED_UP_MS);
   });
 

@@ -141,7 +141,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       const { agent, models } = started();
       const proceed = hold();
       const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
-      // Tools were offered before the requests from here on.
+      // Model requests from here on use tools that were offered before.
       await eventually(() => models.calls('helper').length === 1, 'the sub-agent to ask its model');
       await agent.request('PUT', '/v1/sessions/loft', { tools: ['helper', 'session_*'] });
       expect((await agent.submit('echo', {}, { sessionId: session_id })).status).toBe(403);
