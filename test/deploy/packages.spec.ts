@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { startBrowser } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
 import { installPackages } from '../support/npm-packages.js';
 import { cleanUp, echo, freshDirectory, isRunning, spawnStandalone, submit, type StandaloneProcess } from '../support/standalone.js';
 
@@ -268,7 +269,8 @@ describe('npx of the package @toolyard/cli', () => {
     // A terminal sends it to each process of the group.
     process.kill(-(app.child.pid ?? 0), 'SIGINT');
     await app.ended();
-    expect(started.filter(isRunning)).toEqual([]);
+    // The output closes shortly before the last process has ended.
+    await eventually(() => !started.some(isRunning), 'the end of everything that npx started');
     expect(app.output()).toContain('Ctrl-C: no new calls');
   });
 
@@ -278,7 +280,8 @@ describe('npx of the package @toolyard/cli', () => {
     expect(started).toContain(app.redisPid());
     app.signal('SIGTERM');
     await app.ended();
-    expect(started.filter(isRunning)).toEqual([]);
+    // The output closes shortly before the last process has ended.
+    await eventually(() => !started.some(isRunning), 'the end of everything that npx started');
     expect(app.output()).toContain('SIGTERM: no new calls');
   });
 });
