@@ -15,8 +15,9 @@ const OF_TIER = { read_only: 'low', side_effecting: 'medium', privileged: 'high'
 const ELSEWHERE = /^[/~]|\.\.|\$/;
 
 /**
- * Highest possible risk of a command, by the levels shown to people. High: by its class, destructive, not parsed, or with
- * effects beyond its words. Low: read-only. Medium: any other; a program in no list is not high for that alone.
+ * Highest possible risk of a command, by the levels shown to people. High: by its class, with a dangerous construct, harmful
+ * words, code that was not read, or a redirection out of its folder. Low: read-only. Medium: any other; a program in no list is
+ * not high for that alone.
  */
 export function riskOfCommand(command: ParsedCommand): Risk {
   if (isReadonly(command)) return 'low';
@@ -29,8 +30,8 @@ function writesElsewhere(command: SubCommand): boolean {
 }
 
 /**
- * Highest possible risk of a call: the highest risk of its commands, or the risk of the tool's tier. An idempotent effect makes
- * a privileged tool medium. Policy settings do not count: the same call has the same risk for every agent, for comparison by
+ * Highest possible risk of a call: the highest risk of its commands, or the risk of the tool's tier. A pure effect makes a
+ * privileged tool medium. Policy settings do not count: the same call has the same risk for every agent, for comparison by
  * people. Pure.
  */
 export function riskOfCall({ tier, effect }: Pick<ToolFacts, 'tier' | 'effect'>, { commands }: RiskArguments): Risk {

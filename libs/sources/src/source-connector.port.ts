@@ -7,6 +7,8 @@ export interface Listing {
   readonly tools: readonly OfferedTool[];
   /** Parts that were left out, with the reason. */
   readonly problems?: readonly string[];
+  /** Reason for which the source gave only the beginning of its list this time. */
+  readonly broken?: string | undefined;
 }
 
 /** The call did not begin, and another connection may take it: this one is of no more use. */

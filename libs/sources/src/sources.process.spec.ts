@@ -163,10 +163,25 @@ describe('the catalog of sources', () => {
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok === false, 'the tool to be stale');
     const call = host.run({ tenantId: mine, name: 'tracker' }, 'create', {}, CONTEXT);
     await expect(call).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
-    expect(await host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'fails', reason: 'connection refused' }]);
+    expect(host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'fails', reason: 'connection refused' }]);
     source.fault = undefined;
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok, 'the source to be back');
-    expect(await host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'works' }]);
+    expect(host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'works' }]);
+  });
+
+  it('offers the beginning of a list that breaks off at first, and keeps the last good list later', async () => {
+    const mine = tenant();
+    await define(mine, 'tracker');
+    const source = new ScriptedSource(offered('create'));
+    source.broken = 'a page cannot be read';
+    await worker(source);
+    await announced(mine, 'create');
+    source.broken = undefined;
+    source.change(offered('create'), offered('list'));
+    await announced(mine, 'create', 'list');
+    source.broken = 'a page cannot be read';
+    source.change(offered('create'));
+    await eventually(async () => registry.for(mine).resolve('list')?.available.ok === false, 'the tools to be stale');
   });
 
   it('hands a source over to another worker, and both share one reader', async () => {
@@ -404,17 +419,6 @@ describe('the catalog of sources', () => {
       await store.remove({ tenantId: mine, name: 'configured' });
       expect(await counts('six')).toEqual([0]);
     });
-  });
-
-  it('keeps the entry of a source of workers until the last of its gateways leaves, and drops it then', async () => {
-    const id = { tenantId: tenant(), name: 'shared' };
-    for (const gateway of ['one', 'two']) await store.join(id, gateway, 60_000);
-    await store.announce(ofWorkers(id), 60_000);
-    const isThere = async () => (await store.entry(`${id.tenantId}/shared`)) !== undefined;
-    await store.leave(id, 'one');
-    expect(await isThere()).toBe(true);
-    await store.leave(id, 'two');
-    expect(await isThere()).toBe(false);
   });
 
   it('closes connections of removed sources and takes their tools away', async () => {

@@ -5,7 +5,7 @@ import { unknownProgram } from './unread-command.js';
 
 /** The most words that are named. */
 const MOST_NAMED = 5;
-/** Longer words are no option. */
+/** Characters of a word that are compared and shown. */
 const MOST_CHARS = 80;
 
 interface HarmfulOption {
@@ -61,8 +61,9 @@ function harmfulWordsOf(command: SubCommand): string[] {
   const done = name === undefined ? undefined : actionOf(command, name);
   const own = OPTIONS.filter(({ of, action }) => (of?.test(name ?? '') ?? true) && (action === undefined || action === done));
   const words = args.flatMap((arg) => {
-    const known = arg.length > MOST_CHARS ? undefined : own.find(({ option }) => option.test(arg));
-    return known === undefined ? [] : [`'${arg}' ${known.does}`];
+    const shown = arg.slice(0, MOST_CHARS);
+    const known = own.find(({ option }) => option.test(shown));
+    return known === undefined ? [] : [`'${shown}' ${known.does}`];
   });
   return [...(unread === undefined ? [] : [unread]), ...words];
 }

@@ -12,7 +12,7 @@ import { SourceHost } from '../host/source-host.js';
 const ID = { tenantId: 'removed', name: 'tracker' };
 const FIELD = `${ID.tenantId}/${ID.name}`;
 
-describe('sources whose definition is removed', () => {
+describe('sources that are removed or left', () => {
   let server: RedisServer;
   let redis: RedisConnection;
   let store: SourceStore;
@@ -73,5 +73,16 @@ describe('sources whose definition is removed', () => {
     expect(await left()).toEqual([1, 2, 1]);
     await store.withdrawRemoved(ID);
     expect(await left()).toEqual([0, 0, 0]);
+  });
+
+  it('keeps the entry of a source of workers until the last of its gateways leaves, and drops it then', async () => {
+    const entry = { ...ID, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
+    for (const gateway of ['one', 'two']) await store.join(ID, gateway, 60_000);
+    await store.announce({ ...entry, problems: [], tools: [], updatedAt: new Date().toISOString() }, 60_000);
+    const isThere = async () => (await store.entry(FIELD)) !== undefined;
+    await store.leave(ID, 'one');
+    expect(await isThere()).toBe(true);
+    await store.leave(ID, 'two');
+    expect(await isThere()).toBe(false);
   });
 });

@@ -16,6 +16,8 @@ import type { SourceLease } from './source-lease.js';
 import { SourceStates, type ReportState } from './source-states.js';
 
 const LIST_TIMEOUT_MS = 30_000;
+/** Characters of the reason of a failure, which is text of the source. */
+const MAX_REASON = 500;
 /** Interval for servers that do not announce changes of their list. */
 const LIST_AGAIN_MS = 60_000;
 /** Minimum delay between a change and the next read of the list. Grows for a source with continuous changes. */
@@ -176,24 +178,31 @@ export class HostedSource {
     this.states.loading();
     try {
       const connection = await this.connection.get();
-      const { tools, problems = [] } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
+      const { tools, problems = [], broken } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
+      const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
+      if (broken !== undefined && (await this.lacksTools(offer))) throw new Error(broken);
       this.failures.works();
       this.health = { state: 'works' };
       telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
-      const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
       await this.announce('ok', offer);
       if (!this.closed) this.states.read(offer.tools);
     } catch (error) {
       if (this.closed) return;
-      const why = failureText(error);
+      const why = failureText(error).slice(0, MAX_REASON);
       telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
       this.failures.failed(why);
       this.health = { state: 'fails', reason: why };
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
-      await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
+      await this.announceFailure(why).catch(() => undefined);
       this.states.failed();
     }
+  }
+
+  /** True if the last list had tools that are not offered now. */
+  private async lacksTools({ tools }: Offer): Promise<boolean> {
+    const offered = new Set(tools.map(({ rawName }) => rawName));
+    return (await this.announcedBefore())?.entry.tools.some(({ rawName }) => !offered.has(rawName)) ?? false;
   }
 
   /** Keeps the last good list, so that people see what is missing. */

@@ -57,9 +57,8 @@ export class SourceHost {
     return hosted.source.call(rawName, args, ctx);
   };
 
-  /** All sources that are defined now, as this worker last read them. */
-  async health(): Promise<(SourceId & SourceHealth)[]> {
-    await this.follow();
+  /** All known sources, as this worker last read them. */
+  health(): (SourceId & SourceHealth)[] {
     return [...this.hosted.values()].map(({ source }) => ({ ...source.id, ...source.health }));
   }
 
@@ -78,7 +77,8 @@ export class SourceHost {
   }
 
   /** Opens new sources, closes removed and changed ones. Never rejects: the next change comes here again. */
-  private follow(): Promise<void> {
+  /** Reads the definitions, and opens and closes sources as they say. Never rejects. */
+  follow(): Promise<void> {
     this.following = (this.following ?? Promise.resolve())
       .then(() => this.sync())
       .catch((error: unknown) => {

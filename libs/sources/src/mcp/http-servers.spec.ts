@@ -189,6 +189,17 @@ describe('McpConnector over HTTP', () => {
       expect([served.effects(), begun()]).toEqual([2, 2]);
     });
 
+    it('keeps the session when a tool refuses a session among its arguments', async () => {
+      const error = { code: -32_602, message: 'Invalid session id' };
+      const { served, forget, begun } = await sessions((asked, ...rest) =>
+        json(200, { jsonrpc: '2.0', id: asked?.id, error })(asked, ...rest),
+      );
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      for (let tries = 0; tries < 2; tries += 1) await expect(call()).rejects.toMatchObject({ code: 'tool_failed' });
+      expect([served.effects(), begun()]).toEqual([1, 1]);
+    });
+
     it('says that the list may have changed when a session begins again, since the server may be another one', async () => {
       const { forget } = await sessions(json(404, NOT_FOUND));
       expect(await call()).toMatchObject(DONE);

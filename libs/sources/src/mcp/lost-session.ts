@@ -1,12 +1,12 @@
-import { ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
+import { INVALID_PARAMS, ProtocolError, SdkHttpError } from '@modelcontextprotocol/client';
 
 /** Messages of server libraries. */
 const LOST =
   /(?:no valid|invalid|unknown|expired|missing|no such) (?:mcp[ -])?session|session(?:[ -]?id)?(?: (?:is|was|has|been|does))* (?:not found|not exist|unknown|expired|invalid|closed|terminated|missing)/i;
 const NOT_BEGUN = /not (?:been )?initiali[sz]ed|before initiali[sz]ation/i;
 const NOT_FOUND = -32_001;
-/** Codes with which libraries refuse a request; the last two are for requests of the wrong form. */
-const REFUSED = new Set([NOT_FOUND, -32_000, -32_600, -32_602]);
+/** Codes with which libraries refuse a request. */
+const REFUSED = new Set([NOT_FOUND, -32_000, -32_600]);
 
 /** True for an answer by which the server no longer knows the session, since it ended it or was started again. */
 export function isSessionGone(error: unknown): boolean {
@@ -23,7 +23,9 @@ export function isRefusedBySession(error: unknown): boolean {
 
 /** Some servers answer with an error of the request where the protocol has 404. */
 export function isSessionGoneError({ code, message }: { readonly code: number; readonly message: string }): boolean {
-  return (code === NOT_FOUND && /session/i.test(message)) || (REFUSED.has(code) && (LOST.test(message) || NOT_BEGUN.test(message)));
+  if (code === NOT_FOUND && /session/i.test(message)) return true;
+  // With INVALID_PARAMS a tool may refuse a session among its arguments.
+  return NOT_BEGUN.test(message) ? REFUSED.has(code) || code === INVALID_PARAMS : REFUSED.has(code) && LOST.test(message);
 }
 
 export function saysSessionGone(error: unknown): boolean {

@@ -33,7 +33,7 @@ export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */
   readonly source: string;
   readonly client: Client;
-  readonly pages: Pick<ListPages, 'fault'>;
+  readonly pages: Pick<ListPages, 'fault' | 'isPartial'>;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
   /** True if a call has ended. */
@@ -85,7 +85,7 @@ export class McpConnection implements SourceConnection {
       this.answered = true;
       const isModern = client.getProtocolEra() === 'modern';
       this.tasks.listed(tools);
-      const problems = pages.fault === undefined ? {} : { problems: [pages.fault] };
+      const problems = pages.fault === undefined ? {} : { problems: [pages.fault], ...(pages.isPartial && { broken: pages.fault }) };
       return withoutSecrets({ tools: tools.map((tool) => offeredTool(tool, isModern)), ...problems }, secrets);
     } catch (error) {
       this.noticeLostSession(error);

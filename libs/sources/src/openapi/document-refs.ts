@@ -6,6 +6,8 @@ const SHOWN = 200;
 
 /** Looks up references within one document. References to other documents are not followed. */
 export class DocumentRefs {
+  /** Values by reference. One that is still looked up has none: a circle leads nowhere. */
+  private readonly found = new Map<string, unknown>();
   /** References that lead nowhere, with the reason. */
   private readonly missing = new Map<string, string>();
   private named: ReadonlyMap<string, unknown> | undefined;
@@ -23,14 +25,22 @@ export class DocumentRefs {
 
   /** Value of a reference; undefined if the document has no such place, which `takeFaults` reports. */
   at(reference: string, hops = 0): unknown {
-    const value = hops > MAX_HOPS ? undefined : this.meant(reference, hops);
+    if (hops <= MAX_HOPS && !this.found.has(reference)) {
+      this.found.set(reference, undefined);
+      this.found.set(reference, this.meant(reference, hops));
+    }
+    const value = this.found.get(reference);
     if (value === undefined) this.missing.set(reference, this.reasonOf(reference));
     return value;
   }
 
   private meant(reference: string, hops: number): unknown {
     const trimmed = reference.trim();
-    return this.lookUp(reference, hops) ?? this.lookUp(trimmed, hops) ?? this.lookUp(moved(trimmed), hops);
+    for (const written of new Set([reference, trimmed, moved(trimmed)])) {
+      const value = this.lookUp(written, hops);
+      if (value !== undefined && value !== null) return value;
+    }
+    return undefined;
   }
 
   /** The value, or what it refers to over any number of references. Members beside a reference replace those that it leads to. */

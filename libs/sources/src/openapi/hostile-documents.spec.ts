@@ -27,6 +27,18 @@ describe('documents that repeat and nest without measure', () => {
     expect([filesOf(ref('A'), refs), isFile(ref('A'), refs)]).toEqual([['a'], false]);
   });
 
+  it('looks up each reference of a document once whose references lead to each other', () => {
+    let reads = 0;
+    const part = () => Object.defineProperty({}, '$ref', { enumerable: true, get: () => ((reads += 1), '#/components/b/x') });
+    const components = { a: { $ref: '#/components/b/x' }, b: part() };
+    const refs = new DocumentRefs({ components });
+    for (const reference of ['#/components/a/x', ' #/components/a/x', '#/components/b/x', '#/definitions/x']) {
+      expect(refs.resolve({ $ref: reference })).toEqual({});
+      expect(refs.takeFaults().length).toBeGreaterThan(0);
+    }
+    expect(reads).toBeLessThan(30);
+  });
+
   it('looks for read-only properties once in a schema that extends itself very often', () => {
     const A = { allOf: times(2_000, ref('A')), properties: { a: { readOnly: true } } };
     const refs = new DocumentRefs({ components: { schemas: { A } } });

@@ -26,6 +26,22 @@ describe('parts of a multipart body that have parts of their own', () => {
       .split(/\r?\n/);
   };
 
+  it('leaves out an operation whose few shared encodings make very many parts', async () => {
+    const names = Array.from({ length: 100 }, (_unused, index) => `p${index}`);
+    const encodings = ['e1', 'e2', 'e3', 'e4'].map((name, index) => [
+      name,
+      {
+        contentType: 'multipart/mixed',
+        encoding: Object.fromEntries(names.map((it) => [it, { $ref: `#/components/x/e${index + 2}` }])),
+      },
+    ]);
+    const media = { schema: {}, encoding: Object.fromEntries(names.map((it) => [it, { $ref: '#/components/x/e1' }])) };
+    const operation = { operationId: 'op', requestBody: { content: { 'multipart/form-data': media } }, responses: {} };
+    const components = { x: Object.fromEntries([...encodings, ['e5', { contentType: 'text/plain' }]]) };
+    api = await openApi({ openapi: '3.2.0', info: {}, components, paths: { '/x': { post: operation } } });
+    expect(api.problems).toEqual([expect.stringContaining('more than 1000 parts')]);
+  });
+
   it('sends a property that is multipart with the names, types and headers of its own parts', async () => {
     const docs = { type: 'object', properties: { meta: { type: 'object' }, file: binary } };
     const media = {

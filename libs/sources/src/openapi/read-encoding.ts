@@ -8,6 +8,14 @@ import { STYLES } from './parameter-style.js';
 const HEADER = /^[A-Za-z0-9-]{1,100}$/;
 /** Most levels of parts within parts. */
 const MAX_LEVELS = 4;
+/** Most parts of a body on all levels: a few shared encodings give very many. */
+const MAX_PARTS = 1_000;
+
+/** Place of a body within others, and the number of parts that the whole may still have. */
+interface Nesting {
+  readonly level: number;
+  readonly budget: { left: number };
+}
 
 /** How the properties of a form are written, by name. */
 export function encodingOf(raw: unknown, refs: DocumentRefs): MultipartBody['encoding'] {
@@ -15,12 +23,17 @@ export function encodingOf(raw: unknown, refs: DocumentRefs): MultipartBody['enc
 }
 
 /** How a multipart body is written: by the names or the places of its parts. @throws RangeError for parts without end */
-export function multipartOf(mediaType: string | undefined, content: Fields, refs: DocumentRefs, level = 0): MultipartBody {
-  const parts = positionalParts(content, refs, level);
+export function multipartOf(
+  mediaType: string | undefined,
+  content: Fields,
+  refs: DocumentRefs,
+  nesting: Nesting = { level: 0, budget: { left: MAX_PARTS } },
+): MultipartBody {
+  const parts = positionalParts(content, refs, nesting);
   if (parts !== undefined) return { mediaType, files: [], encoding: {}, parts };
   const schemas = new Map(propertiesOf(content['schema'], refs));
   const encoding = Object.fromEntries(
-    entriesOf(content['encoding']).map(([name, it]) => [name, withNested(name, it, schemas.get(name), refs, level)]),
+    entriesOf(content['encoding']).map(([name, it]) => [name, withNested(name, it, schemas.get(name), refs, nesting)]),
   );
   const files = filesOf(content['schema'], refs).filter((name) => !Object.hasOwn(encoding, name) || encoding[name]?.nested === undefined);
   return { mediaType, files, encoding };
@@ -29,7 +42,7 @@ export function multipartOf(mediaType: string | undefined, content: Fields, refs
 const entriesOf = (raw: unknown) => Object.entries(fieldsOf(raw)).filter(([name, it]) => name !== '__proto__' && isFields(it));
 
 /** OpenAPI 3.2: a multipart body whose parts have places in place of names. Undefined for one with names. */
-function positionalParts(content: Fields, refs: DocumentRefs, level: number): PositionalParts | undefined {
+function positionalParts(content: Fields, refs: DocumentRefs, nesting: Nesting): PositionalParts | undefined {
   const { schema, itemSchema, prefixEncoding, itemEncoding } = content;
   const { type, prefixItems, items } = refs.resolve(schema);
   const isList = [itemSchema, prefixEncoding, itemEncoding, prefixItems].some((it) => it !== undefined) || [type].flat().includes('array');
@@ -37,7 +50,7 @@ function positionalParts(content: Fields, refs: DocumentRefs, level: number): Po
   const schemas = listOf(prefixItems);
   const encodings = listOf(prefixEncoding);
   const part = (encoding: unknown, partSchema: unknown) => {
-    const how = withNested('', encoding, partSchema, refs, level);
+    const how = withNested('', encoding, partSchema, refs, nesting);
     return { ...how, isFile: how.nested === undefined && isFile(partSchema, refs) };
   };
   const first = Array.from({ length: Math.max(schemas.length, encodings.length) }, (_, index) =>
@@ -46,7 +59,9 @@ function positionalParts(content: Fields, refs: DocumentRefs, level: number): Po
   return { first, rest: part(itemEncoding, items ?? itemSchema) };
 }
 
-function withNested(name: string, raw: unknown, schema: unknown, refs: DocumentRefs, level: number): PartEncoding {
+function withNested(name: string, raw: unknown, schema: unknown, refs: DocumentRefs, { level, budget }: Nesting): PartEncoding {
+  budget.left -= 1;
+  if (budget.left < 0) throw new RangeError(`its multipart body has more than ${MAX_PARTS} parts`);
   const how = partEncoding(name, raw, refs);
   if (!typeOnly(how.contentType ?? '').startsWith('multipart/')) return how;
   const { type } = refs.resolve(schema);
@@ -55,7 +70,10 @@ function withNested(name: string, raw: unknown, schema: unknown, refs: DocumentR
   if (isWritten) return how;
   if (level === MAX_LEVELS) throw new RangeError(`parts of its multipart body have parts, in more than ${MAX_LEVELS} levels`);
   const { encoding, prefixEncoding, itemEncoding } = refs.resolve(raw);
-  return { ...how, nested: multipartOf(how.contentType, { schema, encoding, prefixEncoding, itemEncoding }, refs, level + 1) };
+  return {
+    ...how,
+    nested: multipartOf(how.contentType, { schema, encoding, prefixEncoding, itemEncoding }, refs, { level: level + 1, budget }),
+  };
 }
 
 function partEncoding(name: string, raw: unknown, refs: DocumentRefs): PartEncoding {

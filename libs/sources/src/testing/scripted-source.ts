@@ -6,6 +6,8 @@ import type { SourceConnection, SourceConnector } from '../source-connector.port
 export class ScriptedSource implements SourceConnector {
   tools: OfferedTool[] = [];
   fault: string | undefined;
+  /** Reason for which a list has only its beginning. */
+  broken: string | undefined;
   onList: () => void = () => {};
   opened = 0;
   closed = 0;
@@ -25,7 +27,7 @@ export class ScriptedSource implements SourceConnector {
     return {
       list: async () => {
         this.onList();
-        return { tools: this.tools };
+        return { tools: this.tools, broken: this.broken };
       },
       call: async (rawName, args) => `${rawName} ${JSON.stringify(args)}`,
       onChange: (change) => void (listener.change = change),

@@ -20,6 +20,13 @@ describe('messages of MCP servers that are odd in one place', () => {
     expect(two.waiting).toEqual([7, 8]);
   });
 
+  it('takes an error without an id for no answer of a request that may be one of a notification', () => {
+    const answers = reader(7);
+    for (const code of [-32_601, -32_600, -32_602, -32_603])
+      answers.read(`{"jsonrpc":"2.0","id":null,"error":{"code":${code},"message":"no"}}`);
+    expect(answers.waiting).toEqual([7]);
+  });
+
   it.each(['tasks/get', 'tasks/cancel', 'tasks/update', 'ping'])('adds the kind to a result of %s that a server left out', (method) => {
     const answers = new AnswerReader();
     answers.sent(request(1, method));

@@ -1,4 +1,4 @@
-import { isJSONRPCRequest, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isJSONRPCRequest, PARSE_ERROR, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
@@ -93,10 +93,10 @@ export class AnswerReader {
     return [answer ?? this.unreadable(sent.id, 'it has neither a result nor an error')];
   }
 
-  /** A server that could not read the id of a request says so with null. */
+  /** Request of an error without an id, if only one waits. Errors with other codes may be answers to notifications. */
   private meant({ id = null, error = null }: Fields): RequestId | undefined {
     const [only, ...others] = this.waiting;
-    return id === null && error !== null && others.length === 0 ? only : undefined;
+    return id === null && fieldsOf(error)['code'] === PARSE_ERROR && others.length === 0 ? only : undefined;
   }
 
   private ending({ id, method }: Sent, plain: Fields, { exact, length: characters }: Text): object {

@@ -23,6 +23,8 @@ interface Walk extends Size {
 export class ListPages {
   /** Why pages of the list that was read last were left out. */
   fault: string | undefined;
+  /** True if the server refused a later page, which it may answer next time. */
+  isPartial = false;
   /** Readings by the id of the last request of each. */
   private readonly walks = new Map<string, Walk>();
 
@@ -46,6 +48,7 @@ export class ListPages {
     const before = this.walks.get(id) ?? { ...NOTHING, asked: new Set<string>() };
     const walk = { ...before, characters: before.characters + size.characters, tools: before.tools + size.tools };
     this.fault = faultOf(cursor, walk);
+    this.isPartial = false;
     if (typeof cursor !== 'string' || cursor === '' || this.fault !== undefined) {
       this.walks.delete(id);
       return undefined;
@@ -57,6 +60,7 @@ export class ListPages {
   /** A later page is an error. */
   refused(id: string, why: string): void {
     this.walks.delete(id);
+    this.isPartial = true;
     this.fault = `a page of its list of tools cannot be read (${why.slice(0, 200)}): ${LEFT_OUT}`;
   }
 }

@@ -67,6 +67,18 @@ it('reads the lines behind a bracket that nothing closes, at the limit of a mess
   expect(written(`{\n${'{"id":1}\n'.repeat(20)}`, 7, new MessageLines(100)).filter((it) => it === '{"id":1}')).toHaveLength(20);
 });
 
+it.each([
+  ['a bracket', '{\n'],
+  ['a list that goes on', '[\n  1,\n'],
+  ['an object with an odd quote', "{\n  cmd: 'echo \"hi',\n  at: 1\n}\n"],
+])('reads the messages behind a log of %s at once, wherever it is cut', (_what, log) => {
+  const messages = ['{"jsonrpc":"2.0","id":1,"result":{}}', '{"id":2,"result":{},"jsonrpc":"2.0"}'];
+  for (const cut of [1, 3, 7, 500]) {
+    expect(written(`${log}${messages[0]}\n`, cut).at(-1)).toBe(messages[0]);
+    expect(written(`${log}${messages.join('\n')}\n`, cut).slice(-2)).toEqual(messages);
+  }
+});
+
 it('reads a line of a frame that only looks like a message, and the message behind it', () => {
   for (const first of ['{ starting }', '[info] a', '} a {', '{"a":1} ready'])
     expect(written(`Content-Length: 900\r\n\r\n${first}\n{"id":1}\n`, 25).at(-1)).toBe('{"id":1}');

@@ -2,6 +2,7 @@ import { JsonEnd } from './json-end.js';
 import { LargeMessage } from './large-message.js';
 
 const NEWLINE = 10;
+const LINE_END = Buffer.from('\n');
 const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
 /** Beginning of a message that may continue after a line end. */
 const BEGINNING = /^\s*[{[]/;
@@ -27,6 +28,8 @@ export class MessageLines {
   private json: JsonEnd | undefined;
   /** True for a message with line ends, which continues to its last bracket, at most to the end of its frame. */
   private isSpread = false;
+  /** Pieces of the last line of a message over several lines without a header; undefined outside of one. */
+  private line: Uint8Array[] | undefined;
 
   constructor(private readonly maxBytes: number) {}
 
@@ -36,7 +39,7 @@ export class MessageLines {
    */
   *take(chunk: Uint8Array): Generator<string> {
     for (let start = 0; start < chunk.length;) {
-      const newline = this.isSpread ? -1 : chunk.indexOf(NEWLINE, start);
+      const newline = this.isSpread && this.line === undefined ? -1 : chunk.indexOf(NEWLINE, start);
       const frameEnd = this.left === 0 ? Infinity : start + this.left;
       const lineEnd = Math.min(newline === -1 ? chunk.length : newline, frameEnd);
       const closing = this.left === 0 ? undefined : this.json?.find(chunk.subarray(start, lineEnd));
@@ -47,15 +50,24 @@ export class MessageLines {
       if (closing !== undefined || end === frameEnd) yield* this.takenOfFrame();
       else if (end === newline) {
         start += 1;
-        if (this.left === 0 && this.size <= 3 && OPENING.test(this.text)) this.openFrame(this.maxBytes - this.size);
+        if (this.line !== undefined) {
+          yield* this.lineOfSpread();
+          continue;
+        }
+        if (this.left === 0 && this.size <= 3 && OPENING.test(this.text)) {
+          this.openFrame(this.maxBytes - this.size);
+          this.line = [];
+        }
         // Looked at once in a frame: a second look at each line would take longer the more there are.
         this.isSpread = this.left > 1 && this.json !== undefined && BEGINNING.test(this.text);
         if (this.isSpread) {
           this.add(chunk.subarray(newline, start));
           this.left -= 1;
+          this.line &&= [];
           continue;
         }
         this.left = 0;
+        this.line = undefined;
         const line = this.taken();
         if (!this.isHeader(line)) yield line;
       }
@@ -70,6 +82,7 @@ export class MessageLines {
   /** @throws RangeError for what is too large and no message */
   private add(piece: Uint8Array): void {
     if (this.large !== undefined) return this.large.add(piece);
+    this.line?.push(piece);
     this.pieces.push(piece);
     this.size += piece.length;
     if (this.size <= this.maxBytes) return;
@@ -87,14 +100,32 @@ export class MessageLines {
     this.json.find(Buffer.from(this.text));
   }
 
+  /** Ends a message over several lines at a line that is a message itself: a bracket of a log is closed by nothing. */
+  private *lineOfSpread(): Generator<string> {
+    const line = Buffer.concat(this.line ?? []).toString();
+    this.add(LINE_END);
+    this.left -= 1;
+    this.line = [];
+    // Members of a message over several lines are on lines of their own.
+    if (!line.startsWith('{') || !line.includes('"jsonrpc"') || !isJson(line)) return;
+    yield* this.takenLines();
+    this.left = 0;
+    this.closeSpread();
+  }
+
+  private closeSpread(): void {
+    this.isSpread = false;
+    this.json = undefined;
+    this.line = undefined;
+  }
+
   /** At its last bracket, or at the end that its header names. A length that is wrong counts for nothing: the line goes on. */
   private *takenOfFrame(): Generator<string> {
     if (isJson(this.text)) {
       yield this.taken();
       this.left = 0;
     } else if (this.isSpread) yield* this.takenLines();
-    this.isSpread = false;
-    this.json = undefined;
+    this.closeSpread();
   }
 
   private taken(): string {
