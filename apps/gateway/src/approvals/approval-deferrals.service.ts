@@ -14,6 +14,8 @@ export interface ApprovalDeferral {
   mustDefer(call: Pick<Call, 'id' | 'batchId'>): Promise<boolean>;
   /** Stores the approval; the call continues to wait. Rejects with `conflict` if it was approved before. */
   defer(call: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void>;
+  /** Digest of the edited arguments of the stored approval of a call; undefined without edits or approval. */
+  deferredEdit(call: Pick<Call, 'id' | 'batchId'>): Promise<string | undefined>;
 }
 
 /** Registry through which batches, which import this feature, defer approvals. Without a registration nothing is deferred. */
@@ -32,5 +34,9 @@ export class ApprovalDeferrals implements ApprovalDeferral {
 
   async defer(call: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void> {
     await this.deferral?.defer(call, approval);
+  }
+
+  async deferredEdit(call: Pick<Call, 'id' | 'batchId'>): Promise<string | undefined> {
+    return this.deferral?.deferredEdit(call);
   }
 }

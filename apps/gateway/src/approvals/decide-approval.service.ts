@@ -11,7 +11,7 @@ import {
   type HookRunData,
   type Principal,
 } from '#contracts';
-import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
+import { BlobStore, EventLog, EventLogTenantFull, isApplied, type CallSnapshot } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
@@ -101,18 +101,22 @@ export class DecideApprovalService {
         ? await this.reevaluate(principal, head, call, accepted)
         : { ended: false, version: head.version };
       if (ended) return this.reader.read(principal, callId);
-      if (edit !== undefined) await this.keep(principal, { ...head, version }, call, edit);
       const reason = body.reason === undefined ? {} : { reason: this.redaction.of(call.tenantId).text(body.reason) };
       const decision = { ...body, ...reason, edited: edit?.edited };
       const hookRuns = edit?.hookRuns ?? [];
       const judged = { ...head, version };
-      const written = isHeld
-        ? this.hold(principal, judged, call, decision, hookRuns)
-        : this.settle(principal, judged, call, decision, hookRuns);
-      await written.catch(async (error: unknown) => {
-        await edit?.discard().catch(() => {});
+      try {
+        if (edit !== undefined) await this.keep(principal, judged, call, edit);
+        if (isHeld) await this.hold(principal, judged, call, decision, hookRuns);
+        else await this.settle(principal, judged, call, decision, hookRuns);
+      } catch (error) {
+        // After any other error the decision may have been written.
+        const isRefused = error instanceof ProblemError || error instanceof EventLogTenantFull;
+        if (edit !== undefined && isRefused) await this.discard(call, edit).catch(() => {});
         throw error;
-      });
+      }
+      // An equal edit that was refused may have discarded the values.
+      if (edit !== undefined && edit.keptBytes > 0) await edit.store().catch(() => {});
     } else if (grant === undefined || act === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -154,6 +158,10 @@ export class DecideApprovalService {
     const author = eventOrigin(this.config.name, principal);
     if (!isApplied(await this.log.holdApproval({ callId, guard, hookRuns: [], keptBytes, author }))) throw changedConcurrently(callId);
     await edit.store();
+  }
+
+  private async discard(call: Call, edit: PreparedEdit): Promise<void> {
+    await edit.discard(await this.deferrals.deferredEdit(call));
   }
 
   /** Four eyes: the key that submitted the call, or one that it replays, may deny it, but not allow it. */

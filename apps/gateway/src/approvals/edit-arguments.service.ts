@@ -33,10 +33,10 @@ export interface PreparedEdit {
   readonly hookRuns: readonly HookRunData[];
   /** Bytes that `store` stores. */
   readonly keptBytes: number;
-  /** Stores values that are too large for the event. Called before the decision is written. */
+  /** Stores values that are too large for the event. Called before the decision is written, and after it: an equal edit may discard them. */
   readonly store: () => Promise<void>;
-  /** Deletes it after the decision has failed, if the call is decided: before that, an equal edit may still be written. */
-  readonly discard: () => Promise<void>;
+  /** Deletes the values after the decision has failed, unless the call has an equal edit, as decided or as deferred. */
+  readonly discard: (deferredDigest: string | undefined) => Promise<void>;
 }
 
 interface EditRequest {
@@ -142,9 +142,9 @@ export class ArgumentEditor {
       const seconds = Math.ceil((call.timeouts.totalMs + SECRET_SLACK_MS) / 1000);
       if (secretBytes) await this.blobs.put(call.id, refs.secret, secretBytes, seconds);
     };
-    const discard = async () => {
-      const { status, options } = (await this.calls.snapshot(call.id)) ?? {};
-      if (status === 'waiting_approval' || (options?.edited === true && options.digest === argumentsDigest)) return;
+    const discard = async (deferredDigest: string | undefined) => {
+      const options = (await this.calls.snapshot(call.id))?.options;
+      if (deferredDigest === argumentsDigest || (options?.edited === true && options.digest === argumentsDigest)) return;
       for (const ref of [refs.shown, refs.secret]) await this.blobs.delete(call.id, ref);
     };
     return { edited, hookRuns, keptBytes: (isInline ? 0 : bytes) + (secretBytes?.byteLength ?? 0), store, discard };

@@ -38,6 +38,11 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
     if (batchId !== undefined && (await this.store.saveDeferredApproval(batchId, id, approval))) return;
     throw approvedBefore(id);
   }
+
+  async deferredEdit({ id, batchId }: Pick<Call, 'id' | 'batchId'>): Promise<string | undefined> {
+    const batch = batchId === undefined ? undefined : await this.store.load(batchId);
+    return batch?.held.get(id)?.edited?.argumentsDigest;
+  }
 }
 
 function approvedBefore(callId: string): ProblemError {
