@@ -131,9 +131,16 @@ if (!existsSync(join(root, 'tsconfig.json'))) process.exit(0);
 const stamp = join(root, 'dist', '.build-stamp');
 const before = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
 const serverSources = sourcesIn(SERVER).filter((file) => !file.startsWith(join(root, 'apps/dashboard')));
-const now = [fingerprint([...serverSources, ...documents()]), fingerprint(sourcesIn(DASHBOARD))];
+// Absent from a copy without the command line tool.
+const cli = join(root, 'apps/cli/vite.config.mjs');
+const hasCli = existsSync(cli);
+const now = [fingerprint([...serverSources, ...documents(), ...(hasCli ? [cli] : [])]), fingerprint(sourcesIn(DASHBOARD))];
 const always = process.argv.includes('--always');
-const compiles = always || now[0] !== before[0] || !existsSync(join(root, 'dist/apps/standalone/src/main.js'));
+const compiles =
+  always ||
+  now[0] !== before[0] ||
+  !existsSync(join(root, 'dist/apps/standalone/src/main.js')) ||
+  (hasCli && !existsSync(join(root, 'dist/cli/main.js')));
 const bundles = existsSync(join(root, 'apps/dashboard/vite.config.ts')) && (always || now[1] !== before[1]);
 if (!compiles && !bundles) process.exit(0);
 
@@ -148,8 +155,8 @@ if (compiles) {
     fail(`The build failed: ${error.message}\nCorrect it and start again.`);
   }
 }
-if (compiles && existsSync(join(root, 'apps/cli/vite.config.mjs'))) {
-  const bundle = () => run(vite, 'build', '--config', join(root, 'apps/cli/vite.config.mjs'), '--logLevel', 'warn');
+if (compiles && hasCli) {
+  const bundle = () => run(vite, 'build', '--config', cli, '--logLevel', 'warn');
   if (!(await step('the command line tool', bundle))) fail('Building the command line tool failed; what Vite said is above.');
 }
 const bundle = () => run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn');

@@ -64,6 +64,10 @@ describe('the start message', () => {
               broken: ${reason}
   Tools       /home/ada/tools, /srv/tools
 `);
+    const hostile = `\u001b]52;c;eA==\u0007gone\r\n  Posture     none\u202e${'x'.repeat(900)}`;
+    const shown = textOf({ sources: [{ name: 'pets', state: 'fails', reason: hostile }] });
+    expect(shown).toContain(`pets: gone Posture none${'x'.repeat(100)}`);
+    expect(shown).not.toContain('x'.repeat(300));
     expect(textOf({ sources: [{ name: 'pets', state: 'works' }] })).toContain('\n  Sources     1 source\n');
   });
 });

@@ -1,8 +1,12 @@
 import { userInfo } from 'node:os';
 import type { Posture } from '#contracts';
+import { cleanText } from '#patterns';
 import type { ConfigFacts, OwnPosture } from '../../gateway/src/platform/config-facts.js';
 import type { Programs } from './programs.js';
 import type { FoundSource } from './sources.js';
+
+/** Characters of the reason of a failing source. */
+const MAX_REASON = 300;
 
 export interface BannerFacts {
   readonly url: string;
@@ -96,7 +100,12 @@ function sourcesText(sources: readonly FoundSource[]): string {
     ...(failing.length === 0 ? [] : [`${failing.length} failing`]),
     ...(connecting === 0 ? [] : [`${connecting} connecting`]),
   ];
-  return counted.join(', ') + failing.map(({ name, reason }) => `\n              ${name}: ${reason}`).join('');
+  return counted.join(', ') + failing.map(({ name, reason }) => `\n              ${name}: ${inOneLine(reason)}`).join('');
+}
+
+/** Text of a source, which may be hostile, for a terminal. */
+function inOneLine(text: string): string {
+  return cleanText(text).replaceAll(/\s+/g, ' ').slice(0, MAX_REASON);
 }
 
 /** `/etc/toolyard.yaml: 1 agent, 2 hooks`. */

@@ -10,8 +10,10 @@ export type FoundSource = SourceHealth & { readonly name: string };
 /** The sources of the worker. Waits until each was read once, at most for `withinMs`. */
 export async function sourcesOf({ app }: RunningWorker, withinMs: number): Promise<readonly FoundSource[]> {
   const end = Date.now() + withinMs;
+  const host = app.get(SourceHost);
+  await host.follow();
   for (;;) {
-    const found = await app.get(SourceHost).health();
+    const found = host.health();
     if (Date.now() >= end || found.every(({ state }) => state !== 'connecting')) return found;
     await pause(LOOK_MS);
   }
