@@ -46,7 +46,7 @@ const VALIDATED = 'batches http-calls http-contract keys mcp';
 const projects = {
   unit: {
     ...QUICK,
-    testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts', '<rootDir>/test/support/**/*.spec.ts'],
+    testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
     testPathIgnorePatterns: [...NOT_QUICK, ...NOT_ON_REDIS],
   },
   redis: { ...QUICK, testMatch: ON_REDIS.map((path) => `<rootDir>/${path}.spec.ts`), testPathIgnorePatterns: NOT_QUICK },

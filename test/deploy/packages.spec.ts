@@ -230,23 +230,12 @@ describe('toolyard without a word', () => {
   it('passes Ctrl-C on and exits as standalone does', async () => {
     const other = await spawnStandalone(freshDirectory(), {}, toolyard);
     await other.up();
+    const redis = other.redisPid();
     other.signal('SIGINT');
     expect(await other.ended()).toEqual({ code: 0, signal: null });
+    expect(isRunning(redis)).toBe(false);
     expect(other.output()).toContain('Ctrl-C: no new calls');
   });
-
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'waits for the end of standalone when toolyard gets %s twice at once',
-    async (signal) => {
-      const other = await spawnStandalone(freshDirectory(), {}, toolyard);
-      await other.up();
-      const redis = other.redisPid();
-      for (const again of [signal, signal]) other.signal(again);
-      expect(await other.ended()).toEqual({ code: 0, signal: null });
-      expect(isRunning(redis)).toBe(false);
-      expect(other.output()).toContain('no new calls');
-    },
-  );
 });
 
 describe('npx of the package @toolyard/cli', () => {

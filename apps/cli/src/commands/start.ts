@@ -11,8 +11,11 @@ export async function startStandalone({ interrupts, standalone }: Pick<CommandCo
   // A terminal sends Ctrl-C to both, and npx a second one; standalone takes signals at once for one.
   interrupts.passOn((signal) => program.kill(signal));
   const watch = onNpxGone(() => program.kill('SIGTERM'));
-  await once(program, 'exit');
-  clearInterval(watch);
+  try {
+    await once(program, 'exit');
+  } finally {
+    clearInterval(watch);
+  }
   return program.exitCode ?? EXIT.interrupted;
 }
 
