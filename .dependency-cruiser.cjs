@@ -7,7 +7,6 @@ const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 /** Exports of the client beside its index.ts: the worker, and adapters, of which a program imports that of its agent SDK. */
 const CLIENT_EXPORTS = '^libs/client/src/(adapters/[^/]+|worker/index)\\.ts$';
 const SIBLINGS = [
-  'agents',
   'archive',
   'attempts',
   'dialects',
@@ -26,6 +25,7 @@ const SIBLINGS = [
   'sandbox',
   'sealing',
   'sources',
+  'sub-agents',
   'subject',
   'timing',
   'tool-sdk',
@@ -35,7 +35,7 @@ const SIBLINGS = [
 /** Imports that a library may have besides itself, contracts, observability, patterns and timing. */
 const MAY_ALSO_SEE = {
   // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, it asks gateways by a queue and models by egress rules.
-  agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
+  'sub-agents': ['redis', 'event-log', 'queue', 'tool-sdk', 'sandbox', 'sources'],
   // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; it runs a tool, its hooks and checks what was approved.
   attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk', 'dialects'],
   // Gateways translate names and arguments, workers results; neither knows which dialects there are.
@@ -263,7 +263,7 @@ module.exports = {
           '^libs/(contracts|patterns)/src/index\\.ts$',
           '^libs/policy/src/',
           '^libs/event-log/src/(call/|event-log\\.port\\.ts)',
-          '^libs/agents/src/loop/',
+          '^libs/sub-agents/src/loop/',
           '\\.decider\\.ts$',
         ],
       },

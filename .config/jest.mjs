@@ -27,7 +27,7 @@ const NOT_QUICK = ['/node_modules/', ...MODES, PROCESS];
 /** Specs that need a Redis server; the others need nothing but Node. */
 const ON_REDIS = [
   'libs/{attempts,event-log,history,limits,queue,redis,sealing}/**/*',
-  'libs/agents/src/agent-loop',
+  'libs/sub-agents/src/agent-loop',
   'libs/platform/src/wait-for-redis',
   'libs/sources/src/catalog/source-store',
   'libs/sources/src/oauth/granted-tokens',
@@ -36,7 +36,7 @@ const ON_REDIS = [
 ];
 const NOT_ON_REDIS = [
   '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
-  '/libs/(agents/src/agent-loop|platform/src/wait-for-redis|sources/src/catalog/source-store|sources/src/oauth/granted-tokens)\\.',
+  '/libs/(sub-agents/src/agent-loop|platform/src/wait-for-redis|sources/src/catalog/source-store|sources/src/oauth/granted-tokens)\\.',
   '/apps/(gateway|standalone|worker)/',
 ];
 

@@ -6,7 +6,7 @@ import { Memory } from '#memory';
 import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics } from '#observability';
 import { RemoteHosts } from '#sandbox';
-import { AgentRequests, BullCallQueue } from '#queue';
+import { GatewayRequests, BullCallQueue } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
@@ -32,7 +32,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
     cancels: app.get(CancelListener),
     leases: app.get(LeaseRenewer),
     queue: app.get(BullCallQueue),
-    agents: app.get(AgentRequests),
+    gatewayRequests: app.get(GatewayRequests),
     eventLog: app.get(EventLog),
     hooks: app.get(HookRunner),
   };
@@ -49,7 +49,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('leases', () => parts.leases.close());
   await step('registration', () => registration.close());
   await step('webhooks', () => parts.hooks.close());
-  await step('agents', () => parts.agents.close());
+  await step('gateway-requests', () => parts.gatewayRequests.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
   await step('process', () => app.get(ProcessRegistration).close());

@@ -1,6 +1,6 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { Tracing } from '#observability';
-import { AgentRequests } from '#queue';
+import { GatewayRequests } from '#queue';
 import { RemoteHosts, Sandbox, SandboxRegistry } from '#sandbox';
 import { BROWSER_SETTINGS, BackgroundRuns, Interpreters, LanguageServers, SessionEnds, ToolGateway, ToolsModule } from '#tools';
 import { CallStore } from '#event-log';
@@ -91,7 +91,7 @@ export class WorkerModule {
                 return servers;
               },
             },
-            { provide: ToolGateway, inject: [AgentRequests], useFactory: (requests: AgentRequests) => new QueuedToolGateway(requests) },
+            { provide: ToolGateway, inject: [GatewayRequests], useFactory: (requests: GatewayRequests) => new QueuedToolGateway(requests) },
           ],
         }),
         SourcesModule.with(await pluginsOf(config)),

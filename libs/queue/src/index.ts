@@ -5,4 +5,4 @@ export { dispatchWoken } from './dispatch-woken.js';
 export { ScheduleQueue, type DueRun } from './schedule-queue.js';
 export { startConsumer } from './call-consumer.js';
 export type { QueueBackend } from './bull-settings.js';
-export { AgentRequestConsumer, AgentRequests, type AgentTurnRequest, type ToolRequest } from './agent-requests.js';
+export { GatewayRequestConsumer, GatewayRequests, type AgentTurnRequest, type ToolRequest } from './gateway-requests.js';

@@ -38,7 +38,7 @@ export const keys = {
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** Children of the call. */
   children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,
-  /** Journal of a sub-agent by turn: a hash (libs/agents/src/journal). */
+  /** Journal of a sub-agent by turn: a hash (libs/sub-agents/src/journal). */
   agentJournal: (callId: string) => `{p${partitionOf(callId)}}:agent:${callId}`,
   /** Scope of an idempotency key: tenant, and session or none; the session is part of the hashed text. */
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
@@ -156,7 +156,7 @@ export const keys = {
   /** BullMQ's name of a queue, shown by tools for BullMQ. */
   queueName: (queue: string) => `calls-${queueWord(queue)}`,
   /** BullMQ's name of the queue of requests to gateways. */
-  agentQueueName: () => 'agents',
+  gatewayRequestQueueName: () => 'agents',
   /** BullMQ's name of the queue of due times. */
   scheduleQueueName: () => 'schedules',
   /** Queue of calls of a pool for foreign workers of a source: a word for `queueName`. */

@@ -22,7 +22,7 @@ export const AREAS = [
   ['apps/worker/', /faults\/(background|cancel|foreign-worker|memory-guard|rolling|runaway|worker)|every-tool/],
   ['apps/worker/', /process\/(expired|own-tools|plugins|quote|start-waits|tool-readiness|traces|worker)/],
   ['deploy/', /test\/deploy/],
-  ['libs/agents/', /sub-agents|agent-sdks/],
+  ['libs/sub-agents/', /sub-agents|agent-sdks/],
   ['libs/archive/', /archive|erase|erasure|export/],
   ['libs/attempts/', /faults\/(background|cancel|input|redis-full|worker)/],
   ['libs/client/', /client|deploy\/(agent-sdks|packages)|foreign-worker/],

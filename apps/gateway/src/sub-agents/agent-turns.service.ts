@@ -19,7 +19,7 @@ import {
   type SubmitAnswer,
   type RecordedToolCall,
   type SubmittedToolCall,
-} from '#agents';
+} from '#sub-agents';
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
 import type { AgentTurnRequest } from '#queue';

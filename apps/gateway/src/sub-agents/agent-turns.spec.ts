@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentJournal } from '#agents';
+import { AgentJournal } from '#sub-agents';
 import { AgentSourceDefinition, JwtIssuer, ProblemError, type BatchStrategy, type Principal } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { SourceStore } from '#sources';

@@ -4,7 +4,7 @@ import { CancelListener, LeaseRenewer, ToolCallProcessor } from '#attempts';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
 import { ProblemFilter, VERSION } from '#platform';
-import { AgentRequests, BullCallQueue } from '#queue';
+import { GatewayRequests, BullCallQueue } from '#queue';
 import { RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
@@ -23,7 +23,7 @@ import { Readiness } from './readiness.js';
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (log: WorkerLog) => new ProblemFilter(log) },
     {
       provide: Readiness,
-      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor, AgentRequests],
+      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor, GatewayRequests],
       useFactory: (
         state: WorkerState,
         leases: LeaseRenewer,
@@ -32,14 +32,14 @@ import { Readiness } from './readiness.js';
         queue: BullCallQueue,
         cancels: CancelListener,
         processor: ToolCallProcessor,
-        agents: AgentRequests,
+        gatewayRequests: GatewayRequests,
       ) =>
         new Readiness(state, leases, () => [
           ...new Set([redis, wait]),
           ...queue.connections,
           cancels.subscriber,
           ...processor.connections,
-          ...agents.connections,
+          ...gatewayRequests.connections,
         ]),
     },
     {

@@ -4,7 +4,7 @@ import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
 import { Memory } from '#memory';
 import { logDiskFault, ProcessRegistration } from '#platform';
-import { AgentRequests, BullCallQueue, dispatchWoken } from '#queue';
+import { GatewayRequests, BullCallQueue, dispatchWoken } from '#queue';
 import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { RemoteHosts, SandboxRegistry } from '#sandbox';
 import { WorkerState } from './worker-state.js';
@@ -58,9 +58,9 @@ const connections: Provider[] = [
     useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
   },
   {
-    provide: AgentRequests,
+    provide: GatewayRequests,
     inject: [WORKER_CONFIG],
-    useFactory: ({ redisUrl }: WorkerConfig) => new AgentRequests(redisUrl),
+    useFactory: ({ redisUrl }: WorkerConfig) => new GatewayRequests(redisUrl),
   },
   {
     provide: Memory,

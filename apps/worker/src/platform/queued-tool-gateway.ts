@@ -1,14 +1,14 @@
 import { ToolAnswer, type JsonValue } from '#contracts';
-import type { AgentRequests } from '#queue';
+import type { GatewayRequests } from '#queue';
 import type { ToolContext } from '#tool-sdk';
 import { ToolGateway } from '#tools';
 
 /** Wait for a gateway, after which the slot is freed and the request repeated. */
 const PATIENCE_MS = 20_000;
 
-/** Sends requests to gateways over the queue of sub-agents' requests. */
+/** Sends requests to gateways over their request queue. */
 export class QueuedToolGateway extends ToolGateway {
-  constructor(private readonly requests: Pick<AgentRequests, 'ask'>) {
+  constructor(private readonly requests: Pick<GatewayRequests, 'ask'>) {
     super();
   }
 

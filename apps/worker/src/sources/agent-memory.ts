@@ -1,4 +1,4 @@
-import type { AgentMemory, SaidTurn } from '#agents';
+import type { AgentMemory, SaidTurn } from '#sub-agents';
 import { type Memory, MemoryFailure, type MemoryScope } from '#memory';
 import type { ToolContext } from '#tool-sdk';
 import type { WorkerLog } from '../platform/worker.logger.js';

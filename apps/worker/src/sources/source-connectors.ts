@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
 import type { CallStore } from '#event-log';
 import type { SandboxRegistry } from '#sandbox';
-import { AgentConnector, configuredModel, type AgentLoopParts } from '#agents';
+import { AgentConnector, configuredModel, type AgentLoopParts } from '#sub-agents';
 import {
   FolderConnector,
   McpConnector,

@@ -1,8 +1,8 @@
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
-import { AgentGateway, AgentJournal } from '#agents';
+import { AgentGateway, AgentJournal } from '#sub-agents';
 import { CallStore } from '#event-log';
 import { Memory } from '#memory';
-import { AgentRequests } from '#queue';
+import { GatewayRequests } from '#queue';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { AuthorizationStore, type LoadedPlugin, SourceHost, SourceStore, SourceWatcher, TenantCatalog, UploadedBundles } from '#sources';
@@ -22,7 +22,7 @@ const PLUGINS = Symbol('PLUGINS');
   providers: [
     {
       provide: SourceHost,
-      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, AgentRequests, PLUGINS, Memory],
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER, CallStore, GatewayRequests, PLUGINS, Memory],
       useFactory: (
         config: WorkerConfig,
         redis: RedisConnection,
@@ -30,7 +30,7 @@ const PLUGINS = Symbol('PLUGINS');
         sandboxes: SandboxRegistry,
         logger: WorkerLog,
         calls: CallStore,
-        requests: AgentRequests,
+        requests: GatewayRequests,
         plugins: readonly LoadedPlugin[],
         memory: Memory | undefined,
       ) => {

@@ -1,5 +1,5 @@
 import type { AgentBudget } from '#contracts';
-import type { AgentRequests, AgentTurnRequest } from '#queue';
+import type { GatewayRequests, AgentTurnRequest } from '#queue';
 import type { ToolContext } from '#tool-sdk';
 import type { z } from 'zod';
 import { OpenAnswer, SubmitAnswer } from './agent-answers.js';
@@ -9,7 +9,7 @@ const PATIENCE_MS = 30_000;
 
 /** Client for operations of a sub-agent that only gateways can do, since they have keys, policy and limits. */
 export class AgentGateway {
-  constructor(private readonly requests: Pick<AgentRequests, 'ask'>) {}
+  constructor(private readonly requests: Pick<GatewayRequests, 'ask'>) {}
 
   /** Tools for the next turn; messages of people go to the journal. Undefined if no gateway answered in time. */
   open(ctx: ToolContext, turn: number, budget: AgentBudget): Promise<OpenAnswer | undefined> {

@@ -4,6 +4,7 @@ import { Json } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { producerBackend, workerBackend } from './bull-connection.js';
 
+/** Part of stored keys and of names of connections. */
 const QUEUE = 'agents';
 const CONCURRENCY = 32;
 const LOCK_MS = 15_000;
@@ -30,17 +31,17 @@ export type AgentTurnRequest = z.output<typeof AgentTurnRequest>;
 const ToolRequest = z.object({ kind: z.literal('tool'), callId: z.string(), args: z.record(z.string(), Json) });
 export type ToolRequest = z.output<typeof ToolRequest>;
 
-const AgentRequest = z.discriminatedUnion('kind', [AgentTurnRequest, ToolRequest]);
-export type AgentRequest = z.output<typeof AgentRequest>;
+const GatewayRequest = z.discriminatedUnion('kind', [AgentTurnRequest, ToolRequest]);
+export type GatewayRequest = z.output<typeof GatewayRequest>;
 
 /** Sends requests to gateways. Equal concurrent requests are sent once. Connects on the first request. */
-export class AgentRequests {
+export class GatewayRequests {
   private opened: Connections | undefined;
 
   constructor(private readonly redisUrl: string) {}
 
   /** Resolves with the answer, or undefined if no gateway answered in time. A new `attempt` sends the request again. */
-  async ask(request: AgentRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
+  async ask(request: GatewayRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
     const { queue, events } = (this.opened ??= connect(this.redisUrl));
     const job = await queue.add(request.kind, request, {
       jobId: [request.kind, request.callId, ...(request.kind === 'tool' ? [] : [request.turn, request.after]), attempt].join('.'),
@@ -77,7 +78,7 @@ export class AgentRequests {
 
 interface Connections {
   readonly client: RedisConnection;
-  readonly queue: Queue<AgentRequest, string>;
+  readonly queue: Queue<GatewayRequest, string>;
   readonly events: QueueEvents;
   readonly connections: readonly RedisConnection[];
 }
@@ -86,23 +87,23 @@ function connect(redisUrl: string): Connections {
   const prefix = keys.queuePrefix(QUEUE);
   const client = createRedis(redisUrl, { role: 'command', name: 'agents' });
   const settings = { connection: {}, streams: { events: { maxLen: 10_000 } } };
-  const queue = new Queue<AgentRequest, string>(keys.agentQueueName(), settings, producerBackend(client, 'stock', prefix));
+  const queue = new Queue<GatewayRequest, string>(keys.gatewayRequestQueueName(), settings, producerBackend(client, 'stock', prefix));
   queue.on('error', () => {});
   const clients = {
     command: createRedis(redisUrl, { role: 'command', name: 'agents-events' }),
     blocking: createRedis(redisUrl, { role: 'blocking', name: 'agents-wait' }),
     commandIsShared: false,
   };
-  const events = new QueueEvents(keys.agentQueueName(), { connection: {} }, workerBackend(clients, prefix, undefined));
+  const events = new QueueEvents(keys.gatewayRequestQueueName(), { connection: {} }, workerBackend(clients, prefix, undefined));
   events.on('error', () => {});
   return { client, queue, events, connections: [client, clients.command, clients.blocking] };
 }
 
-/** Handles the requests of sub-agents. A request whose process died is handled again by any process. */
-export class AgentRequestConsumer {
+/** Handles requests of workers. A request whose process died is handled again by any process. */
+export class GatewayRequestConsumer {
   /** Connections for readiness. */
   connections: readonly RedisConnection[] = [];
-  private worker: Worker<AgentRequest, string> | undefined;
+  private worker: Worker<GatewayRequest, string> | undefined;
 
   constructor(
     private readonly redisUrl: string,
@@ -110,7 +111,7 @@ export class AgentRequestConsumer {
   ) {}
 
   /** Starts handling. A handler that rejects is called again, and must expect the same request more than once. */
-  start(handle: (request: AgentRequest) => Promise<string>): void {
+  start(handle: (request: GatewayRequest) => Promise<string>): void {
     const clients = {
       command: createRedis(this.redisUrl, { role: 'command', name: 'agents-worker' }),
       blocking: createRedis(this.redisUrl, { role: 'blocking', name: 'agents-worker-wait' }),
@@ -118,8 +119,8 @@ export class AgentRequestConsumer {
     };
     this.connections = [clients.command, clients.blocking];
     this.worker = new Worker(
-      keys.agentQueueName(),
-      async (job) => handle(AgentRequest.parse(job.data)),
+      keys.gatewayRequestQueueName(),
+      async (job) => handle(GatewayRequest.parse(job.data)),
       { concurrency: CONCURRENCY, lockDuration: LOCK_MS, stalledInterval: LOCK_MS / 3, maxStalledCount: TRIES, connection: {} },
       workerBackend(clients, keys.queuePrefix(QUEUE), undefined),
     );

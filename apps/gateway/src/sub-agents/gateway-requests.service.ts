@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
-import { AgentRequestConsumer } from '#queue';
+import { GatewayRequestConsumer } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { NeededConnections } from '../platform/needed-connections.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -13,8 +13,8 @@ import { AgentTurns, CallOverError } from './agent-turns.service.js';
  * one repeats it.
  */
 @Injectable()
-export class AgentRequestsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly consumer: AgentRequestConsumer;
+export class GatewayRequestsService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly consumer: GatewayRequestConsumer;
 
   constructor(
     private readonly turns: AgentTurns,
@@ -23,7 +23,7 @@ export class AgentRequestsService implements OnApplicationBootstrap, BeforeAppli
     @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
     needed: NeededConnections,
   ) {
-    this.consumer = new AgentRequestConsumer(redisUrl, (error) =>
+    this.consumer = new GatewayRequestConsumer(redisUrl, (error) =>
       logger.warn({ err: error }, 'a request of a worker failed; it is tried again'),
     );
     needed.add(() => this.consumer.connections);
