@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ToolyardError } from '#client';
-import { HeldAnswersProvider } from './approvals/use-held.js';
+import { PendingDecisionsProvider } from './approvals/use-pending-decisions.js';
 import { LoadAhead } from './layout/load-ahead.js';
 import { router } from './router.js';
 import { useKey } from './session/key.js';
@@ -36,10 +36,10 @@ function whenRefused(error: unknown): void {
 function Pages({ apiKey }: { readonly apiKey: string | undefined }) {
   return (
     <ToolyardProvider apiKey={apiKey}>
-      <HeldAnswersProvider>
+      <PendingDecisionsProvider>
         <LoadAhead />
         <RouterProvider router={router} />
-      </HeldAnswersProvider>
+      </PendingDecisionsProvider>
     </ToolyardProvider>
   );
 }

@@ -56,7 +56,7 @@ A first call:
 }
 
 /** The last line: what a person wants to know after Ctrl-C. `open`: calls that have not ended, if they were counted. */
-export function stopped(open: number | undefined): string {
+export function stoppedText(open: number | undefined): string {
   if (open === undefined) return 'Stopped.';
   if (open === 0) return 'Stopped. No call was left open.';
   return `Stopped, nothing lost: ${open === 1 ? '1 call goes' : `${open} calls go`} on at the next start.`;

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { closeInheritedDescriptors, ignoreBrokenPipe, mistypedVariables } from '#platform';
-import { banner, stopped } from './banner.js';
+import { banner, stoppedText } from './banner.js';
 import { STANDALONE_VARIABLES } from './standalone.config.js';
 import { StartupError } from './start-failure.js';
 import { startStandalone, type Standalone } from './start-standalone.js';
@@ -18,7 +18,7 @@ let wanted = true;
 async function drain(exitCode: number): Promise<void> {
   try {
     await running?.stop();
-    if (running) tell(stopped(running.openCalls()));
+    if (running) tell(stoppedText(running.openCalls()));
   } catch (error) {
     tell(`Stopping failed: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { jsonText } from './claude-code-texts.js';
 
 const skill = dialectTool({
@@ -10,7 +10,7 @@ const skill = dialectTool({
     skill: z.string().max(128).meta({ 'x-choices': 'skills' }).describe('Name of the skill.'),
     args: z.string().max(20_000).optional().describe('What it is wanted for.'),
   }),
-  adapt: (args) => ({ tool: 'skill', args: given(args) }),
+  adapt: (args) => ({ tool: 'skill', args: definedFields(args) }),
   result: jsonText,
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { streamsOf } from './facts.js';
 import { json, refusalText } from './claude-code-texts.js';
 
@@ -71,7 +71,7 @@ const repl = dialectTool({
     if (code.trim() === '') throw new Error('code must not be empty');
     return {
       tool: 'repl',
-      args: given({ code, language, timeout_ms: timeout_ms === undefined ? undefined : Math.min(timeout_ms, LONGEST_MS) }),
+      args: definedFields({ code, language, timeout_ms: timeout_ms === undefined ? undefined : Math.min(timeout_ms, LONGEST_MS) }),
     };
   },
 });

@@ -3,7 +3,7 @@ import { POLICY_PROFILES } from '#contracts';
 import { CLAUDE_CODE_AGENTS } from './claude-code-agents.js';
 import { CLAUDE_CODE_COMMANDS } from './claude-code-commands.js';
 import { json, jsonText, refusalText } from './claude-code-texts.js';
-import { type CanonicalResult, type Dialect, dialectTool, given } from './dialect.js';
+import { type CanonicalResult, type Dialect, dialectTool, definedFields } from './dialect.js';
 import { ChangeFacts, FetchFacts, GlobFacts, LinesFacts, SearchFacts, WebSearchFacts } from './facts.js';
 
 // File of over 300 lines: a table of one agent's tools, each independent. Larger families have files of their own.
@@ -23,7 +23,10 @@ const readFile = dialectTool({
     offset: count.optional().describe('Lines to pass over.'),
     limit: z.number().int().min(1).optional().describe('How many lines to read.'),
   }),
-  adapt: ({ offset, ...args }) => ({ tool: 'file_read', args: given({ ...args, offset: offset === undefined ? undefined : offset + 1 }) }),
+  adapt: ({ offset, ...args }) => ({
+    tool: 'file_read',
+    args: definedFields({ ...args, offset: offset === undefined ? undefined : offset + 1 }),
+  }),
   result: ({ args, content, facts }) => {
     const { data } = LinesFacts.safeParse(facts);
     return data === undefined ? { content } : json({ type: 'text', file: { filePath: String(args['path']), ...data } });
@@ -73,7 +76,7 @@ const globSearch = dialectTool({
   tool: 'glob',
   description: 'Find files by a glob pattern, newest first, at most 100.',
   input: z.strictObject({ pattern: z.string().min(1).max(1_000), path: z.string().min(1).optional().describe('Folder to search in.') }),
-  adapt: (args) => ({ tool: 'glob', args: given({ ...args, limit: GLOB_FILES }) }),
+  adapt: (args) => ({ tool: 'glob', args: definedFields({ ...args, limit: GLOB_FILES }) }),
   result: ({ facts, tookMs }) => {
     const { files, truncated } = GlobFacts.parse(facts);
     return json({ durationMs: tookMs, numFiles: files.length, filenames: files, truncated });
@@ -107,7 +110,7 @@ const grepSearch = dialectTool({
     const more = { case_sensitive: !args['-i'], offset: offset === 0 ? undefined : offset, multiline: multiline ? true : undefined };
     return {
       tool: 'file_search',
-      args: given({ query: pattern, path: folder, include, type, output_mode, max_results, ...around, ...more }),
+      args: definedFields({ query: pattern, path: folder, include, type, output_mode, max_results, ...around, ...more }),
       hints: { numbers: args['-n'], limit: max_results, offset },
     };
   },
@@ -167,7 +170,7 @@ const webSearch = dialectTool({
     allowed_domains: z.array(z.string().min(1).max(255)).max(50).optional().describe('Only results of these domains.'),
     blocked_domains: z.array(z.string().min(1).max(255)).max(50).optional().describe('No results of these domains.'),
   }),
-  adapt: (args) => ({ tool: 'web_search', args: given({ ...args, count: SEARCH_HITS }) }),
+  adapt: (args) => ({ tool: 'web_search', args: definedFields({ ...args, count: SEARCH_HITS }) }),
   result: ({ facts, tookMs, toolCallId }) => {
     const { query, results } = WebSearchFacts.parse(facts);
     const content = results.map(({ title, url }) => ({ title, url }));
@@ -208,7 +211,7 @@ const notebookEdit = dialectTool({
     cell_type: z.enum(['code', 'markdown']).optional(),
     edit_mode: z.enum(['replace', 'insert', 'delete']).default('replace'),
   }),
-  adapt: ({ notebook_path, ...args }) => ({ tool: 'notebook_edit', args: given({ ...args, path: notebook_path }) }),
+  adapt: ({ notebook_path, ...args }) => ({ tool: 'notebook_edit', args: definedFields({ ...args, path: notebook_path }) }),
   result: ({ args, facts }) => {
     const { path: notebook_path, before = '', after = '' } = ChangeFacts.parse(facts);
     const { cellId, cellType } = z.object({ cellId: z.string(), cellType: z.string() }).parse(facts);
@@ -254,7 +257,7 @@ const config = dialectTool({
       .optional()
       .describe('New value; not said, the setting is read.'),
   }),
-  adapt: (args) => ({ tool: 'config', args: given(args) }),
+  adapt: (args) => ({ tool: 'config', args: definedFields(args) }),
   result: jsonText,
 });
 
@@ -269,7 +272,7 @@ const sendUserMessage = dialectTool({
   }),
   adapt: (args) => {
     if (args.message.trim() === '') throw new Error('message must not be empty');
-    return { tool: 'send_user_message', args: given(args) };
+    return { tool: 'send_user_message', args: definedFields(args) };
   },
   result: jsonText,
 });

@@ -118,6 +118,6 @@ export function dialectTool<T extends z.ZodType>(
 }
 
 /** Leaves out members without a value. */
-export function given(args: object): Record<string, unknown> {
+export function definedFields(args: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 
 const taskFields = z.strictObject({ task_description: z.string().min(1).max(1_000), details: z.string().max(4_000).optional() });
 
@@ -21,7 +21,7 @@ const task = dialectTool({
     new_description: z.string().max(1_000).optional(),
     remove_task_ids: ids.optional(),
   }),
-  adapt: (args) => ({ tool: 'task_list', args: given(args) }),
+  adapt: (args) => ({ tool: 'task_list', args: definedFields(args) }),
 });
 
 const stage = z.strictObject({
@@ -60,7 +60,7 @@ const summary = dialectTool({
     taskResult: z.string().min(1).max(200_000),
     contextSummary: z.string().max(50_000).optional(),
   }),
-  adapt: (args) => ({ tool: 'summary', args: given(args) }),
+  adapt: (args) => ({ tool: 'summary', args: definedFields(args) }),
 });
 
 const switchToExecution = dialectTool({
@@ -79,7 +79,7 @@ const introspect = dialectTool({
     query: z.string().min(1).max(1_000).optional().describe('What to look for.'),
     doc_path: z.string().min(1).max(256).optional().describe('Path of a document.'),
   }),
-  adapt: (args) => ({ tool: 'introspect', args: given(args) }),
+  adapt: (args) => ({ tool: 'introspect', args: definedFields(args) }),
 });
 
 export const KIRO_AGENTS = [task, subagent, summary, switchToExecution, introspect];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { streamsOf } from './facts.js';
 import { json, refusalText } from './kiro-texts.js';
 
@@ -18,7 +18,7 @@ const shell = dialectTool({
   }),
   adapt: ({ command, working_dir }) => {
     if (command.trim() === '') throw new Error('Command must not be empty');
-    return { tool: 'shell', args: given({ command, working_dir, timeout_ms: 600_000 }) };
+    return { tool: 'shell', args: definedFields({ command, working_dir, timeout_ms: 600_000 }) };
   },
   result: (result) => {
     const { exitCode, ...streams } = streamsOf(result, STREAM_BYTES, () => ' ... truncated');
@@ -50,7 +50,7 @@ const useAws = dialectTool({
       .describe('Named parameters.'),
     profile_name: z.string().min(1).max(128).optional().describe('Named profile of the credentials.'),
   }),
-  adapt: (args) => ({ tool: 'aws', args: given(args) }),
+  adapt: (args) => ({ tool: 'aws', args: definedFields(args) }),
   result: (result) => {
     const { exitCode, ...streams } = streamsOf(result, AWS_STREAM_BYTES, () => ' ... truncated');
     return json({ exit_status: String(exitCode), ...streams });

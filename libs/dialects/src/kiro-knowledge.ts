@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CODE_LANGUAGES, CODE_SYMBOL_KINDS } from '#contracts';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { count } from './kiro-texts.js';
 
 const symbol = z.string().max(200);
@@ -65,7 +65,7 @@ const code = dialectTool({
     insert_spaces: z.boolean().optional(),
     dry_run: z.boolean().optional(),
   }),
-  adapt: ({ file_path, path: folder, ...args }) => codeCall(args.operation, given({ ...args, path: file_path ?? folder })),
+  adapt: ({ file_path, path: folder, ...args }) => codeCall(args.operation, definedFields({ ...args, path: file_path ?? folder })),
 });
 
 const label = z.string().min(1).max(256);
@@ -91,7 +91,7 @@ const knowledge = dialectTool({
   adapt: ({ value, ...args }) => {
     // A path has no blanks; every other value is a text.
     const isPath = value !== undefined && args.path === undefined && /^[^\s]*[./][^\s]*$/.test(value);
-    return { tool: 'knowledge', args: given({ ...args, ...(isPath ? { path: value } : { value }) }) };
+    return { tool: 'knowledge', args: definedFields({ ...args, ...(isPath ? { path: value } : { value }) }) };
   },
 });
 

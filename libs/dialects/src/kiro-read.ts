@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Content } from '#contracts';
-import { type CanonicalCall, type CanonicalResult, dialectTool, given } from './dialect.js';
+import { type CanonicalCall, type CanonicalResult, dialectTool, definedFields } from './dialect.js';
 import { LinesFacts } from './facts.js';
 
 const FILE_BYTES = 250 * 1_024;
@@ -69,7 +69,7 @@ function readCall(operations: readonly Operation[]): CanonicalCall {
       case 'Line': {
         const { offset = 0, limit } = operation;
         return [
-          given({
+          definedFields({
             mode: 'lines',
             path: kiroPath(operation.path),
             offset: offset === 0 ? undefined : offset + 1,
@@ -79,7 +79,7 @@ function readCall(operations: readonly Operation[]): CanonicalCall {
       }
       case 'Directory':
         return [
-          given({
+          definedFields({
             mode: 'directory',
             path: kiroPath(operation.path),
             max_depth: (operation.depth ?? 0) + 1,

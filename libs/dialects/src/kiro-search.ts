@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { GlobFacts, SearchFacts } from './facts.js';
 import { count, json } from './kiro-texts.js';
 
@@ -24,7 +24,7 @@ const grep = dialectTool({
     const isContent = args.output_mode === 'content';
     const bounds = { max_per_file: isContent ? clamp(max_matches_per_file, 30) : undefined, max_depth: clamp(max_depth, 50) };
     const max_results = isContent ? most.lines : most.files;
-    return { tool: 'file_search', args: given({ ...args, ...bounds, query, max_results }), hints: { max_files: most.files } };
+    return { tool: 'file_search', args: definedFields({ ...args, ...bounds, query, max_results }), hints: { max_files: most.files } };
   },
   result: ({ args, facts, hints }) => {
     const { found, truncated } = SearchFacts.parse(facts);
@@ -55,7 +55,7 @@ const glob = dialectTool({
   }),
   adapt: ({ limit, max_depth, ...args }) => {
     if (args.pattern.trim() === '') throw new Error('Glob pattern cannot be empty');
-    return { tool: 'glob', args: given({ ...args, limit: clamp(limit, 1_000), max_depth: clamp(max_depth, 50) }) };
+    return { tool: 'glob', args: definedFields({ ...args, limit: clamp(limit, 1_000), max_depth: clamp(max_depth, 50) }) };
   },
   result: ({ args, facts }) => {
     const { files, totalFiles, truncated } = GlobFacts.parse(facts);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 
 const NOT_THERE = ['inject_context', 'manage_group', 'revive_session'] as const;
 
@@ -35,7 +35,7 @@ const sessionManagement = dialectTool({
     if (refused !== undefined)
       throw new Error(`${refused[0]} is not supported: a session has one agent, no group, and ends with its parent`);
     if (filter !== undefined && filter !== 'running' && filter !== 'ended') throw new Error('filter must be running or ended');
-    return { tool: 'session_management', args: given({ ...rest, filter }) };
+    return { tool: 'session_management', args: definedFields({ ...rest, filter }) };
   },
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectTool, given } from './dialect.js';
+import { dialectTool, definedFields } from './dialect.js';
 import { FetchFacts, WebSearchFacts } from './facts.js';
 import { json } from './kiro-texts.js';
 
@@ -21,7 +21,7 @@ const webFetch = dialectTool({
     const max_chars = mode === 'full' ? 1_000_000 : PAGE_CHARACTERS;
     return {
       tool: 'web_fetch',
-      args: given({
+      args: definedFields({
         url,
         output_format: 'text',
         max_chars,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CanonicalCall, dialectTool, given } from './dialect.js';
+import { type CanonicalCall, dialectTool, definedFields } from './dialect.js';
 import { ChangeFacts, countLines } from './facts.js';
 import { kiroPath } from './kiro-read.js';
 import { count, refusalText } from './kiro-texts.js';
@@ -58,12 +58,12 @@ function writeCall({ command, content, oldStr, newStr, replaceAll, insertLine, .
       const old_text = needed('oldStr', oldStr);
       const new_text = needed('newStr', newStr);
       if (old_text === '') throw new Error('oldStr must not be empty');
-      return { tool: 'file_edit', args: given({ path: target, old_text, new_text, replace_all: replaceAll }) };
+      return { tool: 'file_edit', args: definedFields({ path: target, old_text, new_text, replace_all: replaceAll }) };
     }
     case 'insert': {
       const insert_text = needed('content', content);
       if (insert_text === '') throw new Error('Content to insert must not be empty');
-      return { tool: 'file_edit', args: given({ path: target, insert_text, insert_line: insertLine }) };
+      return { tool: 'file_edit', args: definedFields({ path: target, insert_text, insert_line: insertLine }) };
     }
     default:
       return command satisfies never;

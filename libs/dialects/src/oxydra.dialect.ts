@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { POLICY_PROFILES, type JsonValue } from '#contracts';
 import type { FetchedFacts } from '#tool-sdk';
-import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
+import { type Dialect, dialectTool, definedFields, type Refusal } from './dialect.js';
 import { ChangeFacts, FetchFacts, SearchFacts, shellTexts, streamsOf, textParts, WebSearchFacts } from './facts.js';
 import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
@@ -147,7 +147,7 @@ const webSearch = dialectTool({
   adapt: ({ freshness, ...args }) => {
     if (freshness !== undefined && !['day', 'week', 'month', 'year'].includes(freshness))
       throw new Error(`invalid freshness \`${freshness.slice(0, 40)}\`; expected one of day, week, month, year`);
-    return { tool: 'web_search', args: given({ ...args, freshness }) };
+    return { tool: 'web_search', args: definedFields({ ...args, freshness }) };
   },
   result: ({ facts }) => {
     const { query, provider, baseUrl = null, results } = WebSearchFacts.parse(facts);

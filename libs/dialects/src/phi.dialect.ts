@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { POLICY_PROFILES } from '#contracts';
-import { type Dialect, dialectTool, given, type Refusal } from './dialect.js';
+import { type Dialect, dialectTool, definedFields, type Refusal } from './dialect.js';
 import { LinesFacts, SearchFacts, streamsOf, textParts } from './facts.js';
 import { detailOf, missingParameter, reasonOf, seconds } from './texts.js';
 
@@ -91,7 +91,7 @@ const listFiles = dialectTool({
     pattern: z.string().min(1).max(1_000).optional().describe('Glob of file names, such as "*.ts".'),
     max_depth: z.number().int().min(1).max(50).default(3).describe('How deep to go.'),
   }),
-  adapt: (args) => ({ tool: 'file_list', args: given(args) }),
+  adapt: (args) => ({ tool: 'file_list', args: definedFields(args) }),
   result: ({ args, facts }) => {
     const { entries } = z.object({ entries: z.array(z.string()) }).parse(facts);
     const files = entries.filter((entry) => !entry.endsWith('/') && !NOT_LISTED.test(entry));
@@ -120,7 +120,7 @@ const search = dialectTool({
   }),
   adapt: ({ pattern, ...args }) => ({
     tool: 'file_search',
-    args: given({ ...args, query: pattern, max_results: MATCHES, max_per_file: MATCHES }),
+    args: definedFields({ ...args, query: pattern, max_results: MATCHES, max_per_file: MATCHES }),
   }),
   result: ({ args, facts }) => {
     const { found, truncated } = SearchFacts.parse(facts);

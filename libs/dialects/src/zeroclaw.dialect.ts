@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { POLICY_PROFILES, SCHEDULE_LIMITS } from '#contracts';
-import { type CanonicalResult, type Dialect, dialectTool, given, type Refusal, type Rendered } from './dialect.js';
+import { type CanonicalResult, type Dialect, dialectTool, definedFields, type Refusal, type Rendered } from './dialect.js';
 import { FetchFacts, shellTexts, streamsOf, textParts } from './facts.js';
 import { missingParameter, reasonOf } from './texts.js';
 
@@ -150,7 +150,7 @@ const delegate = dialectTool({
     prompt: z.string().min(1).max(150_000).describe('The task.'),
     context: z.string().max(50_000).optional().describe('What the agent should know before.'),
   }),
-  adapt: (args) => ({ tool: 'agent', args: given(args) }),
+  adapt: (args) => ({ tool: 'agent', args: definedFields(args) }),
   result: ({ args, text, isError }) => {
     const output = `[Agent '${String(args['agent'])}' (agentic)]\n${text === '' ? '[Empty response]' : text}`;
     return flat(output, isError ? text : undefined);
@@ -182,7 +182,7 @@ const cronAdd = dialectTool({
     if (isAgent && prompt === undefined) throw new Error("Missing 'prompt' for agent job");
     if (isAgent && agent === undefined) throw new Error("Missing 'agent' for agent job");
     if (!isAgent && command === undefined) throw new Error("Missing 'command' for shell job");
-    return { tool: 'cron_add', args: given({ ...args, ...(isAgent ? { prompt, agent } : { command }) }) };
+    return { tool: 'cron_add', args: definedFields({ ...args, ...(isAgent ? { prompt, agent } : { command }) }) };
   },
   result: jsonText,
 });
@@ -230,7 +230,7 @@ const browser = dialectTool({
     find_action: z.enum(['click', 'fill', 'text', 'hover', 'check']).optional().describe('find: what to do with the element.'),
     fill_value: z.string().max(100_000).optional().describe('find with fill: the new content.'),
   }),
-  adapt: (args) => ({ tool: 'browser', args: given(args) }),
+  adapt: (args) => ({ tool: 'browser', args: definedFields(args) }),
 });
 
 /** The tools of zeroclaw's page "Tool System". */

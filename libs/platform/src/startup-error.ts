@@ -17,10 +17,10 @@ export function environmentFaults({ issues }: z.ZodError): string[] {
 
 /** Error of a process (`worker`) whose environment has these faults. */
 export function wrongEnvironment(process: string, faults: readonly string[]): ConfigError {
-  return new ConfigError(`The ${process}'s environment is wrong:\n${indented(faults)}`);
+  return new ConfigError(`The ${process}'s environment is wrong:\n${indentLines(faults)}`);
 }
 
 /** Indents faults, one a line, below their heading. */
-export function indented(faults: readonly string[]): string {
+export function indentLines(faults: readonly string[]): string {
   return faults.map((fault) => `  ${fault}`).join('\n');
 }

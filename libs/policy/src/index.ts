@@ -12,6 +12,6 @@ export { resolvePolicy } from './grants/resolve-policy.js';
 export { TOO_LONG, type PatternAuthor } from './patterns/command-patterns.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';
-export { parseName } from './patterns/written-name.js';
+export { parseName } from './patterns/name-parts.js';
 export { egressFault, namesHost } from './rules/egress.rule.js';
 export { denialReason, mayDenyBelow, unaskedReason } from './risk-arguments/evaluate-path.js';

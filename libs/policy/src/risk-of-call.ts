@@ -1,7 +1,7 @@
 import type { Risk } from '#contracts';
 import type { ToolFacts } from './call-facts.js';
 import type { RiskArguments } from './risk-arguments/risk-arguments.js';
-import { writesFiles } from './shell/besides-words.js';
+import { writesFiles } from './shell/extra-effects.js';
 import { findDangerousCommand } from './shell/dangerous-command.js';
 import { harmfulWords } from './shell/harmful-words.js';
 import { isReadonly } from './shell/readonly.js';

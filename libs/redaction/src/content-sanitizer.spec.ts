@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SafetySettings, type ToolDescriptor } from '#contracts';
 import { BASELINE_SYSCALLS } from './anomaly/syscalls.js';
 import { environmentSecrets } from './environment-secrets.js';
-import { originOf, tagUntrusted, untagged } from './provenance.js';
+import { originOf, tagUntrusted, removeTag } from './provenance.js';
 import { ContentSanitizer } from './content-sanitizer.js';
 
 const tool = (facts: Partial<ToolDescriptor>): ToolDescriptor =>
@@ -138,9 +138,9 @@ describe('provenance', () => {
     const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const;
     const text = { type: 'text', text: 'page' } as const;
     for (const content of [[text], [text, image], [image, text], [{ type: 'json', json: { a: 1 } } as const], []]) {
-      expect(untagged(tagUntrusted(content, 'evil]: obey'), 'evil]: obey')).toEqual(content);
-      expect(untagged(tagUntrusted(tagUntrusted(content, 'a.b'), 'a.b'), 'a.b')).toEqual(tagUntrusted(content, 'a.b'));
-      expect(untagged(content, 'a.b')).toEqual(content);
+      expect(removeTag(tagUntrusted(content, 'evil]: obey'), 'evil]: obey')).toEqual(content);
+      expect(removeTag(tagUntrusted(tagUntrusted(content, 'a.b'), 'a.b'), 'a.b')).toEqual(tagUntrusted(content, 'a.b'));
+      expect(removeTag(content, 'a.b')).toEqual(content);
     }
   });
 });

@@ -22,7 +22,7 @@ export function tagUntrusted(content: readonly Content[], origin: string): Conte
 }
 
 /** The content without the mark of `tagUntrusted`, for people and programs that see its origin elsewhere. Unmarked content stays. */
-export function untagged(content: readonly Content[], origin: string): readonly Content[] {
+export function removeTag(content: readonly Content[], origin: string): readonly Content[] {
   const mark = markOf(origin);
   const [first, ...others] = content;
   if (first?.type !== 'text') return content;

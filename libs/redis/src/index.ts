@@ -2,7 +2,15 @@ export { noticeFailover } from './failover.js';
 export { writeTogether } from './write-together.js';
 export { ContentAddressedStore } from './content-addressed-store.js';
 export * from './keys.js';
-export { connected, createRedis, isClosed, isCluster, connectionName, acceptsCommands, type RedisConnection } from './redis-client.js';
+export {
+  waitUntilConnected as connected,
+  createRedis,
+  isClosed,
+  isCluster,
+  connectionName,
+  acceptsCommands,
+  type RedisConnection,
+} from './redis-client.js';
 export { listenToChannels } from './listen-to-channels.js';
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';

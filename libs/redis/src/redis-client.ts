@@ -115,7 +115,7 @@ export function acceptsCommands(redis: RedisConnection): boolean {
 }
 
 /** Resolves when the connection is ready: a `producer` fails every command before that. Waits for Redis without limit. */
-export async function connected(redis: RedisConnection): Promise<void> {
+export async function waitUntilConnected(redis: RedisConnection): Promise<void> {
   if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
 }
 

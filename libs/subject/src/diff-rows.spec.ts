@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { diffRows, folded, hunkRows, lineOfText, type Side } from './diff-rows.js';
+import { diffRows, foldRows, hunkRows, lineOfText, type Side } from './diff-rows.js';
 
 const textOf = (side: Side | undefined) => side?.spans.map(({ text }) => text).join('');
 
@@ -19,7 +19,7 @@ describe('the difference of two texts', () => {
 
   it('folds what is far from a change', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
-    const shown = folded(diffRows(lines.join('\n'), lines.join('\n').replace('line 10', 'LINE 10')).rows);
+    const shown = foldRows(diffRows(lines.join('\n'), lines.join('\n').replace('line 10', 'LINE 10')).rows);
     expect(shown.map((row) => (row.kind === 'fold' ? row.lines : row.kind))).toEqual([
       7,
       'same',

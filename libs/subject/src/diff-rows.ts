@@ -138,7 +138,7 @@ class PairedLines {
 }
 
 /** Long runs of equal lines are folded, all but `CONTEXT` lines beside a change. */
-export function folded(rows: readonly DiffRow[]): (DiffRow | Fold)[] {
+export function foldRows(rows: readonly DiffRow[]): (DiffRow | Fold)[] {
   const near = rows.map((_, index) => rows.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind === 'changed'));
   const shown: (DiffRow | Fold)[] = [];
   let hidden = 0;

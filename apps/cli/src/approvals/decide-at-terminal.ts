@@ -6,7 +6,7 @@ import { argumentLines } from '../terminal/argument-lines.js';
 import type { CallSubjects } from '../terminal/call-subjects.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { visible } from '../terminal/visible-text.js';
-import { wrapped } from '../terminal/wrapped.js';
+import { wrapLine } from '../terminal/wrap-line.js';
 import { UsageError } from '../usage-error.js';
 import { alwaysChoices, answerOf, mayNever, type AlwaysChoice, type Answer } from './answer.js';
 import { editArguments } from './edit-arguments.js';
@@ -82,7 +82,7 @@ function hint(call: Call, style: AskOptions['style']): string {
 
 /** Explanation after an unknown answer. */
 function meanings(call: Call, style: AskOptions['style'], width: number): string[] {
-  const lines = choicesOf(call, style).flatMap(([word, meaning]) => wrapped(`  ${word.padEnd(9)} ${meaning}`, width, 12));
+  const lines = choicesOf(call, style).flatMap(([word, meaning]) => wrapLine(`  ${word.padEnd(9)} ${meaning}`, width, 12));
   return ['Type a letter, then Enter:', ...lines];
 }
 

@@ -7,7 +7,7 @@ import { oneLine } from '../terminal/safe-text.js';
 import { shownIds } from '../terminal/shown-ids.js';
 import { duration } from '../terminal/time-text.js';
 import { visible } from '../terminal/visible-text.js';
-import { wrapped } from '../terminal/wrapped.js';
+import { wrapLine } from '../terminal/wrap-line.js';
 
 const REASON_CHARS = 1000;
 
@@ -16,7 +16,7 @@ export function questionLines(call: Call, subjects: CallSubjects, { terminal }: 
   const { id, tool, risk, agentId, sessionId, approval, purpose } = call;
   const left = approval && `${duration(Math.max(0, Date.parse(approval.expiresAt) - Date.now()))} left`;
   const about = [risk && `${risk} risk`, sessionId && `session ${sessionId}`, agentId && `agent ${agentId}`, left, shownIds(terminal)(id)];
-  const [first = '', ...more] = wrapped([tool, ...about.filter((part) => part !== undefined)].join(' · '), terminal.width);
+  const [first = '', ...more] = wrapLine([tool, ...about.filter((part) => part !== undefined)].join(' · '), terminal.width);
   const reasons = plainReasons(call);
   const hidden = Math.max(0, reasons.length - MOST_REASONS);
   const { args, defaults } = subjects.chosen(tool, call.arguments);
@@ -24,11 +24,11 @@ export function questionLines(call: Call, subjects: CallSubjects, { terminal }: 
     terminal.colour('bold', first.slice(0, tool.length)) + terminal.colour('dim', first.slice(tool.length)),
     ...more.map((line) => terminal.colour('dim', line)),
     ...argumentLines(args, subjects.of(tool), terminal, true).map((line) => `    ${line}`),
-    ...(defaults.length === 0 ? [] : wrapped(`    by default: ${shown(defaults.join(', '))}`, terminal.width)).map((line) =>
+    ...(defaults.length === 0 ? [] : wrapLine(`    by default: ${shown(defaults.join(', '))}`, terminal.width)).map((line) =>
       terminal.colour('dim', line),
     ),
-    ...(purpose === undefined ? [] : wrapped(`  The agent says: ${shown(purpose)}`, terminal.width)),
-    ...reasons.slice(0, MOST_REASONS).flatMap((reason) => wrapped(`  Why: ${shown(reason)}`, terminal.width)),
+    ...(purpose === undefined ? [] : wrapLine(`  The agent says: ${shown(purpose)}`, terminal.width)),
+    ...reasons.slice(0, MOST_REASONS).flatMap((reason) => wrapLine(`  Why: ${shown(reason)}`, terminal.width)),
     ...(hidden === 0
       ? []
       : [

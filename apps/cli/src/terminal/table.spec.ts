@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { listing } from './table.js';
-import { wrapped } from './wrapped.js';
+import { wrapLine } from './wrap-line.js';
 
 describe('a list of calls', () => {
   const rows = [
@@ -27,14 +27,14 @@ describe('a list of calls', () => {
 
 describe('a long line', () => {
   it('breaks a long line at blanks, with the lines after the first indented', () => {
-    expect(wrapped('  Why: a rule asks a person', 16)).toEqual(['  Why: a rule', '    asks a', '    person']);
-    expect(wrapped('[e]dit  change its arguments', 20, 8)).toEqual(['[e]dit  change its', '        arguments']);
+    expect(wrapLine('  Why: a rule asks a person', 16)).toEqual(['  Why: a rule', '    asks a', '    person']);
+    expect(wrapLine('[e]dit  change its arguments', 20, 8)).toEqual(['[e]dit  change its', '        arguments']);
   });
 
   it('breaks a long line anywhere where there is no blank, and keeps it whole where it fits', () => {
-    expect(wrapped('abcdefgh', 5)).toEqual(['abcde', '  fgh']);
-    expect(wrapped('abc', 5)).toEqual(['abc']);
+    expect(wrapLine('abcdefgh', 5)).toEqual(['abcde', '  fgh']);
+    expect(wrapLine('abc', 5)).toEqual(['abc']);
   });
 
-  it('ends a broken line also where the indent leaves no room', () => expect(wrapped('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
+  it('ends a broken line also where the indent leaves no room', () => expect(wrapLine('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
 });

@@ -2,7 +2,7 @@ import { Group, Kbd } from '@mantine/core';
 import type { ApprovalOption, Call } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
 import { DecisionButton } from './decision-area.js';
-import type { Answer } from './held-answers.js';
+import type { Answer } from './pending-decisions.js';
 import classes from './decision-card.module.css';
 
 interface ToolAnswersProps {

@@ -15,8 +15,8 @@ import { DecisionCard } from './decision-card.js';
 import { Inbox } from './inbox.js';
 import { InboxTools, type InboxSearch } from './inbox-tools.js';
 import { Outcomes } from './outcomes.js';
-import { Together } from './together.js';
-import { useHeldAnswers } from './use-held.js';
+import { BulkDecision } from './bulk-decision.js';
+import { usePendingDecisions } from './use-pending-decisions.js';
 import { useInbox } from './use-inbox.js';
 import { MOST_WAITING, useWaitingCalls } from './use-waiting-calls.js';
 
@@ -83,7 +83,7 @@ export function ApprovalsPage() {
           </Grid.Col>
           <Grid.Col span={{ base: 12, sm: 7, md: 8 }}>
             {selected.size > 0 ? (
-              <Together calls={[...selected.values()]} waiting={calls} onClear={selectNone} />
+              <BulkDecision calls={[...selected.values()]} waiting={calls} onClear={selectNone} />
             ) : (
               call && <DecisionCard key={call.id} call={call} about={<CallLink call={call} />} onEdited={() => step(1)} />
             )}
@@ -97,7 +97,7 @@ export function ApprovalsPage() {
 
 /** Shows the next call in the list after the shown one has been answered here. */
 function useNextAfterAnswer(gone: string | undefined, index: number, onNext: (index: number) => void): void {
-  const held = useHeldAnswers();
+  const held = usePendingDecisions();
   const last = useRef(0);
   useEffect(() => {
     if (index >= 0) last.current = index;

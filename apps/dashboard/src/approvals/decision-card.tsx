@@ -5,7 +5,7 @@ import { RiskBadge } from '../components/risk-badge.js';
 import { useScopes } from '../stream/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons, HeldButtons, ToolAnswers } from './answer-buttons.js';
-import { Asker } from './asker.js';
+import { ApprovalRequester } from './approval-requester.js';
 import { DecisionArea } from './decision-area.js';
 import classes from './decision-card.module.css';
 import { EditModal } from './edit-modal.js';
@@ -13,7 +13,7 @@ import { PreviousCalls } from './previous-calls.js';
 import { Reasons } from './reasons.js';
 import { TimeLeft } from './time-left.js';
 import { TrustChoices } from './trust-choices.js';
-import { useAnswer } from './use-held.js';
+import { useAnswer } from './use-pending-decisions.js';
 
 interface DecisionCardProps {
   /** Call that waits for approval. */
@@ -70,7 +70,7 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
           </Group>
           <div>
             {about}
-            <Asker call={call} />
+            <ApprovalRequester call={call} />
           </div>
           <SubjectView call={call} />
           <Reasons call={call} />

@@ -5,10 +5,10 @@ import type { Call } from '#contracts';
 import { RiskBadge } from '../components/risk-badge.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 import classes from './approvals-page.module.css';
-import { SecondsLeft } from './held-bar.js';
+import { SecondsLeft } from './pending-decisions-bar.js';
 import type { InboxEntry, InboxGroup } from './inbox-order.js';
 import { TimeLeft } from './time-left.js';
-import { useAnswer } from './use-held.js';
+import { useAnswer } from './use-pending-decisions.js';
 
 const ITEM_PX = 70;
 const HEAD_PX = 34;

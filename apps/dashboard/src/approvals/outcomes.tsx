@@ -3,12 +3,12 @@ import { LinkAnchor } from '../components/links.js';
 import { messageOf } from '../components/states.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 import classes from './approvals-page.module.css';
-import type { Outcome } from './held-answers.js';
-import { useHeldAnswers } from './use-held.js';
+import type { Outcome } from './pending-decisions.js';
+import { usePendingDecisions } from './use-pending-decisions.js';
 
 /** Results of the answers that this page sent, newest first. */
 export function Outcomes() {
-  const held = useHeldAnswers();
+  const held = usePendingDecisions();
   const outcomes = held.outcomes.toReversed();
   if (outcomes.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Call } from '#contracts';
-import { coalesced } from '../components/coalesced.js';
+import { coalesce } from '../components/coalesce.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const PAGE = 200;
@@ -39,7 +39,7 @@ export function useWaitingCalls(sort?: 'risk') {
     waiting.current = new Set(data?.calls.map(({ id }) => id));
   }, [data]);
   useEffect(() => {
-    const ask = coalesced(async () => {
+    const ask = coalesce(async () => {
       // A request that is under way, as when the page opens, may have begun before the event: another one follows it.
       const isUnderWay = queries.isFetching({ queryKey: ['approvals', sort ?? 'oldest'] }) > 0;
       await refetch({ cancelRefetch: false });

@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Call, CallError } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { Asker } from '../approvals/asker.js';
+import { ApprovalRequester } from '../approvals/approval-requester.js';
 import { DecisionCard } from '../approvals/decision-card.js';
 import { PreviousCalls } from '../approvals/previous-calls.js';
 import { stateOfCall } from '../calls/call-row.js';
@@ -57,7 +57,12 @@ function OneCall({ callId }: { readonly callId: string }) {
         )}
         {data.status === 'waiting_approval' && <DecisionCard key={data.id} call={data} />}
         {data.status === 'waiting_input' && data.waiting?.input && (
-          <InputForm key={data.waiting.input.attempt} callId={data.id} question={data.waiting.input} about={<Asker call={data} />} />
+          <InputForm
+            key={data.waiting.input.attempt}
+            callId={data.id}
+            question={data.waiting.input}
+            about={<ApprovalRequester call={data} />}
+          />
         )}
         {data.status === 'waiting_input' && <PreviousCalls call={data} />}
         {(data.status === 'queued' || data.status === 'running') && data.waiting && (

@@ -4,7 +4,7 @@ import type { CallEvent } from '#contracts';
 import { actorText } from '#subject';
 import { clockText } from '../components/duration.js';
 import { Json } from '../components/json.js';
-import { counted } from '../components/counted.js';
+import { countText } from '../components/count-text.js';
 
 const SHOWN = 200;
 
@@ -17,8 +17,8 @@ export function EventsView({ events, dropped }: { readonly events: readonly Call
     <Stack gap="xs">
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {counted(events.length, 'event')}
-          {dropped > 0 ? `, and ${counted(dropped, 'update')} no longer kept here` : ''}
+          {countText(events.length, 'event')}
+          {dropped > 0 ? `, and ${countText(dropped, 'update')} no longer kept here` : ''}
         </Text>
         <Button size="compact-xs" variant="default" onClick={() => save(events)}>
           Download as JSON

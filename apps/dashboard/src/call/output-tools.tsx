@@ -3,7 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import type { Call } from '#contracts';
 import { escapeInvisible } from '#subject';
-import { counted } from '../components/counted.js';
+import { countText } from '../components/count-text.js';
 import { notifyError } from '../components/notify.js';
 import { saveFile } from '../components/save-file.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -36,7 +36,7 @@ export function MissingLines({ whole: { lacking, isLoading, error, load }, dropp
     <>
       <Text size="xs">
         {lacking === 'dropped'
-          ? `${counted(dropped, 'earlier line is', 'earlier lines are')} not kept in the browser.`
+          ? `${countText(dropped, 'earlier line is', 'earlier lines are')} not kept in the browser.`
           : 'Some of the output was left out of the stream.'}
         {error !== null && ` The output could not be loaded: ${escapeInvisible(error.message)}`}
       </Text>

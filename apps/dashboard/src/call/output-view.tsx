@@ -8,7 +8,7 @@ import { integrityStatus, integrityError, type AttemptOutput, type CallView } fr
 import { ContentView } from './content.js';
 import { LogView } from './log/log-view.js';
 import { Download, MissingLines } from './output-tools.js';
-import { Quiet } from './quiet.js';
+import { SilenceNotice } from './silence-notice.js';
 import { useStoredOutput, useWholeOutput } from './whole-output.js';
 
 interface OutputViewProps {
@@ -53,7 +53,7 @@ export function OutputView({ call, view, version }: OutputViewProps) {
       <Progressed output={shown} />
       <AttemptText key={shown.attempt} call={call} view={view} output={shown} version={version} isLast={shown === latest} />
       <ContentView content={shown.pieces} />
-      {call.status === 'running' && <Quiet since={view.outputAt} />}
+      {call.status === 'running' && <SilenceNotice since={view.outputAt} />}
       <Text size="xs" c="dimmed" role="status" data-testid="output-state">
         {shown.updates.toLocaleString()} {shown.updates === 1 ? 'update' : 'updates'}
         {view.skipped > 0 ? `, ${view.skipped} left out because this page was too slow` : ''}

@@ -15,7 +15,7 @@ import { CallList } from '../calls/call-list.js';
 import { CallPreview } from './call-preview.js';
 import { ExportButton } from './export-button.js';
 import { filterOf, isEmpty, readFilter, readSearch, type CallSearch } from '../calls/call-search.js';
-import { readView, sorted, type CallListView } from '../calls/call-view-search.js';
+import { readView, sortRows, type CallListView } from '../calls/call-view-search.js';
 import { ColumnMenu, SavedViews } from '../calls/view-menu.js';
 import { CallTable, KEPT_ROWS } from '../calls/call-table.js';
 import { FirstRun } from '../live/first-run.js';
@@ -127,7 +127,7 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
   }, [table, pages.data]);
 
   const version = useFrames(table);
-  const rows = useMemo(() => sorted(table.list(), view.sort), [table, version, view.sort]);
+  const rows = useMemo(() => sortRows(table.list(), view.sort), [table, version, view.sort]);
   const full = table.size >= KEPT_ROWS;
 
   if (pages.isError && rows.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { columnWidths, readView, shownColumns, sorted } from './call-view-search.js';
+import { columnWidths, readView, shownColumns, sortRows } from './call-view-search.js';
 
 describe('how the list of calls is shown', () => {
   it('reads from the address how the list of calls is shown, without what it does not know', () => {
@@ -16,14 +16,14 @@ describe('how the list of calls is shown', () => {
 
   it('sorts calls by run time, with calls that have none at the end', () => {
     const rows = [{ runMs: 5 }, {}, { runMs: 9 }, { runMs: 1 }];
-    expect(sorted(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
-    expect(sorted(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);
-    expect(sorted(rows, undefined)).toBe(rows);
+    expect(sortRows(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
+    expect(sortRows(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);
+    expect(sortRows(rows, undefined)).toBe(rows);
   });
 
   it('sorts calls by risk, in the same order within one, with calls without a decision at the end', () => {
     const risks = ['low', undefined, 'high', 'medium', 'high'] as const;
     const rows = risks.map((risk, index) => ({ n: index + 1, risk }));
-    expect(sorted(rows, 'risk').map(({ n }) => n)).toEqual([3, 5, 4, 1, 2]);
+    expect(sortRows(rows, 'risk').map(({ n }) => n)).toEqual([3, 5, 4, 1, 2]);
   });
 });

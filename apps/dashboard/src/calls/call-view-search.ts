@@ -66,7 +66,7 @@ interface SortedRow {
 }
 
 /** Rows without what they are sorted by come last. Rows that are equal keep their order, as all do without `sort`. */
-export function sorted<Row extends SortedRow>(rows: readonly Row[], sort: CallListView['sort']): readonly Row[] {
+export function sortRows<Row extends SortedRow>(rows: readonly Row[], sort: CallListView['sort']): readonly Row[] {
   if (sort === undefined) return rows;
   const valueOf = ({ runMs, risk }: Row) => {
     if (sort !== 'risk') return runMs;

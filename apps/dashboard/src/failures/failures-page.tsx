@@ -17,7 +17,7 @@ import { Ago } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { Affected } from './affected.js';
+import { AffectedCallers } from './affected-callers.js';
 import { markOf, mayReplayHelp, type FailureMark } from './failure-marks.js';
 import { Sparkline } from '../components/sparkline.js';
 
@@ -142,7 +142,7 @@ function GroupRow({ group, windowMs, since, onReplay }: GroupRowProps) {
         {count.toLocaleString()}
       </Table.Td>
       <Table.Td maw={160}>
-        <Affected agents={group.agents} sessions={group.sessions} />
+        <AffectedCallers agents={group.agents} sessions={group.sessions} />
       </Table.Td>
       <Table.Td data-label="Last">
         <Ago at={Date.parse(group.lastSeen)} /> <CallLink id={group.lastCallId} />

@@ -74,7 +74,7 @@ export function KeyRights({ apiKey: { scopes, agent, agents, user, users, tools,
 const WIDE: ReadonlySet<string> = new Set(['admin', 'operate']);
 
 /** The person, where one had signed in; else the key. */
-export function MadeBy({ apiKey: { origin, createdAt, createdBy, createdByName } }: { readonly apiKey: ApiKey }) {
+export function KeyCreator({ apiKey: { origin, createdAt, createdBy, createdByName } }: { readonly apiKey: ApiKey }) {
   if (origin === 'config') return <Text size="sm">config file</Text>;
   return (
     <>

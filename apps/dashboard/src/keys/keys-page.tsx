@@ -13,7 +13,7 @@ import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { useScopes } from '../stream/use-scopes.js';
 import { KeyActions } from './key-actions.js';
-import { KeyRights, KeyState, keyNameOf, MadeBy } from './key-parts.js';
+import { KeyRights, KeyState, keyNameOf, KeyCreator } from './key-parts.js';
 
 const route = getRouteApi('/keys');
 const ASK_MS = 10_000;
@@ -109,7 +109,7 @@ function Row({ apiKey, isOwn }: { readonly apiKey: ApiKey; readonly isOwn: boole
         <KeyState apiKey={apiKey} />
       </Table.Td>
       <Table.Td maw={200} data-label="Made by">
-        <MadeBy apiKey={apiKey} />
+        <KeyCreator apiKey={apiKey} />
       </Table.Td>
       <Table.Td data-label="Last used">{lastUsedAt === undefined ? 'never' : <Ago at={Date.parse(lastUsedAt)} />}</Table.Td>
       <Table.Td data-line>

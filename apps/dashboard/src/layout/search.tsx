@@ -21,8 +21,8 @@ import { STATES } from '../components/theme.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { CancelSessionModal } from './cancel-session-modal.js';
 import { usePages, type PAGES } from './pages.js';
-import { useFound } from './use-found.js';
-import { counted } from '../components/counted.js';
+import { useSearchResults } from './use-search-results.js';
+import { countText } from '../components/count-text.js';
 
 const [store, spotlight] = createSpotlight();
 export const openSearch = spotlight.open;
@@ -39,7 +39,7 @@ export function Search() {
   useHotkeys([['/', () => spotlight.open()]]);
   const words = query.trim();
   const isOpen = useSpotlight(store).opened;
-  const { calls, sessions, agents, tools } = useFound(words, isOpen);
+  const { calls, sessions, agents, tools } = useSearchResults(words, isOpen);
   const pages = all.filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()));
   const recent = words === '' ? 'Recent ' : '';
   return (
@@ -85,7 +85,7 @@ export function Search() {
               <Hit
                 key={value}
                 label={value}
-                about={`Agent, ${counted(count, 'call')} in 30 days`}
+                about={`Agent, ${countText(count, 'call')} in 30 days`}
                 icon={IconRobot}
                 onOpen={() => void navigate({ to: '/calls', search: { agentId: value } })}
               />

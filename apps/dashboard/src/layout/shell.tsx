@@ -18,7 +18,7 @@ import { IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApprovalNotices } from '../approvals/approval-notices.js';
-import { HeldBar } from '../approvals/held-bar.js';
+import { PendingDecisionsBar } from '../approvals/pending-decisions-bar.js';
 import { LinkNav } from '../components/links.js';
 import { useOutage } from '../stream/use-outage.js';
 import { useApprovalsWaiting } from '../stream/use-approvals-waiting.js';
@@ -98,7 +98,7 @@ export function Shell() {
       <AppShell.Main id="main" tabIndex={-1} className={classes.main} data-away={outage && true}>
         <Outlet />
       </AppShell.Main>
-      <HeldBar />
+      <PendingDecisionsBar />
       <ApprovalNotices />
       <Search />
       <KeysHelp />

@@ -15,7 +15,7 @@ import { isShort } from './shown-whole.js';
 import { LastLine } from './last-line.js';
 import { workOf, type AgentWork } from './agent-work.js';
 import type { RecentCalls } from './use-recent-calls.js';
-import { counted } from '../components/counted.js';
+import { countText } from '../components/count-text.js';
 
 const NONE: readonly CallRow[] = [];
 const SHOWN_AGENTS = 12;
@@ -95,7 +95,7 @@ function AgentRow({ agent: { agentId, sessionId, scheduleId, open, last }, asked
               ...(scheduleId && { scheduleId }),
             }}
           >
-            {counted(open.length - SHOWN_CALLS, 'more open call')}
+            {countText(open.length - SHOWN_CALLS, 'more open call')}
           </LinkAnchor>
         )}
       </div>

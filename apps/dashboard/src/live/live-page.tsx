@@ -19,7 +19,7 @@ import { FirstRun } from './first-run.js';
 import { LiveTiles } from './live-tiles.js';
 import { PauseButton } from './pause-button.js';
 import { PoolTable } from './pool-table.js';
-import { RunningBy } from './running-by.js';
+import { RunningGroups } from './running-groups.js';
 import { useRecentCalls } from './use-recent-calls.js';
 import { Series, type Percentiles, type Point } from '../stream/series.js';
 
@@ -127,7 +127,7 @@ function LiveContent({ window }: { readonly window: WindowName }) {
       </Grid>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" mt="md">
         <PoolTable />
-        <RunningBy />
+        <RunningGroups />
       </SimpleGrid>
     </>
   );

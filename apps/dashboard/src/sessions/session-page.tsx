@@ -23,7 +23,7 @@ import { treeOf } from '../calls/session-tree.js';
 import { SessionWorkCard } from './session-work-card.js';
 import { SteerCard } from './steer-card.js';
 import { useSteering } from './use-steering.js';
-import { counted } from '../components/counted.js';
+import { countText } from '../components/count-text.js';
 
 const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
@@ -162,7 +162,7 @@ function StopModal({
   const stop = useMutation({
     mutationFn: () => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' }),
     onSuccess: ({ calls, batches }) => {
-      notifySuccess(`Stopped ${counted(calls, 'call')} and ${counted(batches, 'batch', 'batches')}`);
+      notifySuccess(`Stopped ${countText(calls, 'call')} and ${countText(batches, 'batch', 'batches')}`);
       onClose();
     },
     onError: (error) => notifyError('The session was not stopped', error),
@@ -172,7 +172,7 @@ function StopModal({
       <Text size="sm" mb="md">
         {underWay === 0
           ? 'No call is under way; batches that have calls left are stopped.'
-          : `${counted(underWay, 'call that is under way is', 'calls that are under way are')} cancelled, and batches do not go on.`}{' '}
+          : `${countText(underWay, 'call that is under way is', 'calls that are under way are')} cancelled, and batches do not go on.`}{' '}
         The agent may submit new ones.
       </Text>
       <Group justify="flex-end">

@@ -5,8 +5,8 @@ import { ProblemError, type ApiKeyConfig, type JwtIssuer, type LoginSettings, ty
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { isCreatedKeyId } from './keys/key-text.js';
-import { narrowed, rightsOfRoles } from './login/role-rights.js';
-import { boundsOf, issuerOfKeyId, speaksFor, subjectOfKeyId } from './tokens/token-principal.js';
+import { narrowRights, rightsOfRoles } from './login/role-rights.js';
+import { boundsOf, issuerOfKeyId, isIssuerOf, subjectOfKeyId } from './tokens/token-principal.js';
 import { isSame, type VerifiedToken } from './tokens/token-verifier.js';
 
 interface StoredKey {
@@ -266,7 +266,7 @@ export class ApiKeyStore {
     // Logins before tokens: both may have the same issuer, with different bounds.
     if (principal.person !== undefined) return this.ofEarlierLogin(principal, issuer);
     const rules = this.keySet.issuers.get(issuer);
-    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
+    if (rules === undefined || !isIssuerOf(rules, principal.tenantId)) return undefined;
     const { keyId, tenantId, agentId, userId, expiresAt } = principal;
     const scopes = principal.scopes.filter((scope) => rules.scopes.includes(scope));
     const stored = {
@@ -286,7 +286,7 @@ export class ApiKeyStore {
     if (login === undefined || login.issuer !== issuer) return undefined;
     const roles = Object.values(login.roleMap).filter(({ tenant }) => tenant === principal.tenantId);
     if (roles.length === 0) return undefined;
-    return { principal: Object.freeze(narrowed(principal, rightsOfRoles(roles))), expiresAt: Infinity };
+    return { principal: Object.freeze(narrowRights(principal, rightsOfRoles(roles))), expiresAt: Infinity };
   }
 
   private isTrusted({ issuer }: VerifiedToken): boolean {

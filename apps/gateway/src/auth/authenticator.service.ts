@@ -9,7 +9,7 @@ import { requiredToken, unknownKey } from './access.js';
 import { ApiKeyStore, LOGIN_IS_OVER } from './api-key-store.service.js';
 import { CreatedKeys } from './keys/created-keys.service.js';
 import { isCreatedKey } from './keys/key-text.js';
-import { assertOwnPage } from './login/own-page.js';
+import { assertSameOrigin } from './login/same-origin.js';
 import { LoginSessions } from './login/login-sessions.service.js';
 import { isJwt, TokenVerifier } from './tokens/token-verifier.js';
 
@@ -54,7 +54,7 @@ export class Authenticator {
     const { authorization, cookie } = headers;
     const origin = authorization === undefined && cookie !== undefined ? this.logins?.originFor(cookie) : undefined;
     if (origin === undefined) return this.identify(requiredToken(authorization), raw.socket);
-    assertOwnPage(method, headers, origin);
+    assertSameOrigin(method, headers, origin);
     return this.identifyLogin(cookie);
   }
 

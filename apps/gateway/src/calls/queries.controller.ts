@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import { BulkCallsService } from './bulk-calls.service.js';
 import type { CallQueries } from '../platform/call-queries.js';
-import { ClientGone } from '../platform/http/client-disconnect.js';
+import { ClientDisconnect } from '../platform/http/client-disconnect.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
@@ -38,7 +38,7 @@ export class QueriesController {
   list(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<CallPage> {
     return this.queries.page(caller.tenantId, query, gone);
   }
@@ -47,7 +47,7 @@ export class QueriesController {
   count(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<CallCount> {
     return this.queries.count(caller.tenantId, query, gone);
   }
@@ -56,7 +56,7 @@ export class QueriesController {
   facets(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.facetCalls>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<CallFacets> {
     return this.queries.facets(caller.tenantId, query, gone);
   }
@@ -84,7 +84,7 @@ export class QueriesController {
   stats(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getStats>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<Stats> {
     return this.queries.stats(caller.tenantId, query, gone);
   }
@@ -93,7 +93,7 @@ export class QueriesController {
   tools(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<ToolStatsPage> {
     return this.queries.tools(caller.tenantId, query, gone);
   }
@@ -102,7 +102,7 @@ export class QueriesController {
   failures(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<FailurePage> {
     return this.queries.failures(caller.tenantId, query, gone);
   }
@@ -111,7 +111,7 @@ export class QueriesController {
   usage(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<UsagePage> {
     if (query.by === 'tenant' && !caller.scopes.includes('operate'))
       throw new ProblemError('forbidden', 'Usage by tenant is of all tenants: it needs a key with the scope operate');
@@ -122,7 +122,7 @@ export class QueriesController {
   testPolicy(
     @CurrentPrincipal() caller: Principal,
     @RouteBody() body: BodyOf<typeof ROUTES.testPolicy>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<PolicyTestResult> {
     return this.policyTest.test(caller, body, gone);
   }
@@ -131,7 +131,7 @@ export class QueriesController {
   sessions(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<SessionPage> {
     return this.queries.sessions(caller.tenantId, query, gone);
   }

@@ -6,7 +6,7 @@ import { SteerSessionService } from '../batches/steer-session.service.js';
 import { CallReader } from '../calls/read/call-reader.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { AgentTools } from './agent-tools.service.js';
-import { type BegunSession, spawnedBy, SpawnedSessions } from './spawned-sessions.service.js';
+import { type BegunSession, spawnedSessionId, SpawnedSessions } from './spawned-sessions.service.js';
 import { jsonOutput, sessionOf, type ToolCall, type ToolHandler } from './tool-call.js';
 
 const SESSION_ENDED = CancelBody.parse({ reason: 'The session that began it has ended' });
@@ -66,7 +66,7 @@ export class SessionManagement implements OnApplicationBootstrap {
   private async spawn(call: ToolCall, { agent_name: agent = '', task = '', name }: Arguments): Promise<ToolAnswer> {
     const { principal, sessionId: owner, callId } = sessionOf(call);
     const { tenantId } = principal;
-    const sessionId = spawnedBy(callId);
+    const sessionId = spawnedSessionId(callId);
     const session = { sessionId, name: name ?? sessionId, agent, ...(call.userId === undefined ? {} : { userId: call.userId }) };
     const { sessionEpoch: epoch = 0 } = (await this.reader.submission(callId)).data;
     const from = { sessionId: owner, epoch };
@@ -97,8 +97,8 @@ export class SessionManagement implements OnApplicationBootstrap {
   }
 
   private async abandon({ principal, callId }: ToolCall, owner: string): Promise<void> {
-    await this.cancels.cancel(principal, spawnedBy(callId), SESSION_ENDED);
-    await this.spawned.remove(principal.tenantId, owner, spawnedBy(callId));
+    await this.cancels.cancel(principal, spawnedSessionId(callId), SESSION_ENDED);
+    await this.spawned.remove(principal.tenantId, owner, spawnedSessionId(callId));
   }
 
   private async send(call: ToolCall, { target = '', message = '' }: Arguments): Promise<ToolAnswer> {

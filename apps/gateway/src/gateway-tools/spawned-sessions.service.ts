@@ -25,7 +25,7 @@ export interface BegunSession extends SpawnedSession {
 const PREFIX = 'spawned-';
 
 /** Id of the session that a call begins, equal for repetitions. */
-export function spawnedBy(callId: string): string {
+export function spawnedSessionId(callId: string): string {
   return `${PREFIX}${callId}`;
 }
 

@@ -14,9 +14,9 @@ export class ByAgent<T> {
     valueOf: (layers: readonly Layer[]) => T | undefined,
   ) {
     for (const tenant of new Set([...Object.keys(agents), ...Object.keys(tenantRules)])) {
-      const rules = own(tenantRules, tenant);
+      const rules = ownEntry(tenantRules, tenant);
       const below = rules === undefined ? [] : [rules];
-      const named = Object.entries(own(agents, tenant) ?? {}).flatMap(([name, settings]): [string, T][] => {
+      const named = Object.entries(ownEntry(agents, tenant) ?? {}).flatMap(([name, settings]): [string, T][] => {
         const value = valueOf([...below, settings]);
         return value === undefined ? [] : [[name, value]];
       });
@@ -32,6 +32,6 @@ export class ByAgent<T> {
 }
 
 /** Entry of a tenant, by its name. */
-export function own<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
+export function ownEntry<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AppliedHook, Hook, SessionHook } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { ByAgent, own } from './by-agent.js';
+import { ByAgent, ownEntry } from './by-agent.js';
 
 export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'tenantRules' | 'sessionHooks'>;
 
@@ -52,7 +52,7 @@ function snapshotOf(settings: HookSettings): ConfigSnapshot {
     const further = layers.flatMap((layer) => layer.hooks ?? []);
     return further.length === 0 ? undefined : [...forAllAgents, ...further.map(byOperator)];
   });
-  const sessionCommands = (tenantId: string) => own(tenantRules, tenantId)?.sessionHooks?.commands ?? sessionHooks?.commands ?? false;
+  const sessionCommands = (tenantId: string) => ownEntry(tenantRules, tenantId)?.sessionHooks?.commands ?? sessionHooks?.commands ?? false;
   return { forAllAgents, byAgent, sessionCommands };
 }
 

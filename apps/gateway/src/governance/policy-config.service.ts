@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PolicyConfig, PolicySettings, Posture } from '#contracts';
 import { resolvePolicy, type PatternAuthor } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { ByAgent, own, type Layer } from './by-agent.js';
+import { ByAgent, ownEntry, type Layer } from './by-agent.js';
 
 /** Policy and posture of an agent before changes by its session. */
 export interface AgentPolicy {
@@ -58,7 +58,7 @@ function snapshotOf(settings: RuleSettings): ConfigSnapshot {
     policy: resolved(policy, ...layers.flatMap((layer) => [layer.policy, shorthands(layer)])),
     posture: layers.reduce((before, { posture }) => ({ ...before, ...posture }), defaultPosture),
   }));
-  const fourEyes = (tenantId: string) => own(tenantRules, tenantId)?.approvals?.fourEyes ?? settings.fourEyes ?? false;
+  const fourEyes = (tenantId: string) => ownEntry(tenantRules, tenantId)?.approvals?.fourEyes ?? settings.fourEyes ?? false;
   return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes, patternsBy };
 }
 

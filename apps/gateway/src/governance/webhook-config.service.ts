@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { WebhookSettings } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { own } from './by-agent.js';
+import { ownEntry } from './by-agent.js';
 
 type Settings = Pick<GatewayConfig, 'webhooks'>;
 
@@ -15,7 +15,7 @@ export class WebhookConfigService {
   }
 
   of(tenantId: string): readonly WebhookSettings[] {
-    return own(this.active.webhooks, tenantId) ?? [];
+    return ownEntry(this.active.webhooks, tenantId) ?? [];
   }
 
   all(): (readonly [tenantId: string, WebhookSettings])[] {

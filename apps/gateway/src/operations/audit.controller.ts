@@ -3,7 +3,7 @@ import { ROUTES, type ActPage, type Principal, type QueryOf } from '#contracts';
 import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import type { CallQueries } from '../platform/call-queries.js';
-import { ClientGone } from '../platform/http/client-disconnect.js';
+import { ClientDisconnect } from '../platform/http/client-disconnect.js';
 import { CALL_QUERIES } from '../platform/tokens.js';
 
 @Controller()
@@ -14,7 +14,7 @@ export class AuditController {
   list(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listActs>,
-    @ClientGone() gone: AbortSignal,
+    @ClientDisconnect() gone: AbortSignal,
   ): Promise<ActPage> {
     return this.queries.acts(caller.tenantId, query, gone);
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { NEW_SESSION, parseSession, putBy } from './session-state.js';
+import { NEW_SESSION, parseSession, applyPut } from './session-state.js';
 
 describe('a stored session', () => {
   it('keeps the field names of a stored session, so that gateways of other releases read it', () => {
-    const session = putBy('key-a', NEW_SESSION, { posture: { autonomy: 'full' } });
+    const session = applyPut('key-a', NEW_SESSION, { posture: { autonomy: 'full' } });
     const stored = JSON.stringify(session);
     expect(JSON.parse(stored)).toMatchObject({ changedBy: ['key-a'], posture: { autonomy: 'full' }, epoch: 0, touchedAt: 0 });
     expect(Object.keys(session).sort()).toEqual(['changedBy', 'epoch', 'grants', 'posture', 'touchedAt']);

@@ -54,7 +54,7 @@ export function parseSession(text: string): SessionState {
 const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 
 /** State after a PUT by this key. Pure. */
-export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
+export function applyPut(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
   const changed = withPut(state, change);
   const judgedOtherwise = JUDGED_BY.some((part) => change[part] !== undefined) || isUserLifted(state, changed);
   return judgedOtherwise ? withChangedBy(keyId, changed) : changed;

@@ -24,7 +24,7 @@ import { RedactionConfigService } from '../governance/redaction-config.service.j
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { DAY_MS, replaceScript, SESSION_LIFE_MS } from './replace-script.js';
-import { ruledBy } from './ruled-by.js';
+import { withParentRules } from './parent-rules.js';
 import { SessionDataStore } from './session-data-store.service.js';
 import { SessionRoom } from './session-room.service.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
@@ -36,7 +36,7 @@ import {
   onlyTightens,
   parseSession,
   postureIn,
-  putBy,
+  applyPut,
   type SessionState,
   tightenedTo,
 } from './session-state.js';
@@ -88,7 +88,7 @@ export class SessionStore {
 
   private async ruled(tenantId: string, sessionId: string): Promise<SessionState> {
     const own = await this.stored(tenantId, sessionId);
-    return own.startedBy === undefined ? own : ruledBy(await this.stored(tenantId, own.startedBy.sessionId), own);
+    return own.startedBy === undefined ? own : withParentRules(await this.stored(tenantId, own.startedBy.sessionId), own);
   }
 
   private async stored(tenantId: string, sessionId: string): Promise<SessionState> {
@@ -113,7 +113,7 @@ export class SessionStore {
     let act: AdmittedAct | undefined;
     const next = (state: SessionState) => {
       before = state;
-      const changed = putBy(principal.keyId, state, {
+      const changed = applyPut(principal.keyId, state, {
         ...others,
         ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools.for(tenantId)) }),
       });

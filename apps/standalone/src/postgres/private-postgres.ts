@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { KeptChild } from '../child/kept-child.js';
+import { SupervisedChild } from '../child/supervised-child.js';
 import { processIdentity } from '../data/process-identity.js';
 import { StartupError } from '../start-failure.js';
-import { giveToGuarded, guarded } from './guarded.js';
+import { giveToGuarded, guardCommand } from './guard-command.js';
 import { majorOf, type PostgresPrograms } from './postgres-programs.js';
 
 const USER = 'toolyard';
@@ -46,7 +46,7 @@ export async function startPrivatePostgres(
   programs: PostgresPrograms,
   tell: (line: string) => void,
 ): Promise<PrivatePostgres> {
-  const prefix = guarded();
+  const prefix = guardCommand();
   if (prefix === undefined)
     throw new StartupError(
       'PostgreSQL does not run as root, and setpriv (util-linux) cannot change the user: start Toolyard as another user',
@@ -58,7 +58,7 @@ export async function startPrivatePostgres(
   giveToGuarded(data);
   const sockets = socketFolder(folder);
   const words = [...prefix, programs.postgres, '-D', data, ...settingWords({ ...SETTINGS, unix_socket_directories: sockets.path })];
-  const child = new KeptChild({
+  const child = new SupervisedChild({
     name: 'PostgreSQL',
     launch: () => launch(words, logPath),
     stopSignal: 'SIGINT',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KeptChild } from '../child/kept-child.js';
+import { SupervisedChild } from '../child/supervised-child.js';
 import type { DataDirectory } from '../data/data-directory.js';
 import { StartupError } from '../start-failure.js';
 import { findPostgres, majorOf } from './postgres-programs.js';
@@ -84,7 +84,7 @@ export async function startProjectorProcess(
       closeSync(log);
     }
   };
-  const child = new KeptChild({
+  const child = new SupervisedChild({
     name: 'projector',
     launch,
     stopSignal: 'SIGTERM',

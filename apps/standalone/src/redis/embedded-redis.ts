@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { KeptChild } from '../child/kept-child.js';
+import { SupervisedChild } from '../child/supervised-child.js';
 import type { DataDirectory } from '../data/data-directory.js';
 import { waitForPong } from './wait-for-pong.js';
 import { killOrphanedRedis } from './orphaned-redis.js';
@@ -48,7 +48,7 @@ export async function startEmbeddedRedis(directory: DataDirectory, tell: (line: 
     directory.redisLog,
     ...DURABLE,
   ];
-  const keeper = new KeptChild({
+  const keeper = new SupervisedChild({
     name: 'Redis',
     launch: () => spawn(program, words, { detached: true, stdio: 'ignore' }),
     stopSignal: 'SIGTERM',

@@ -1,5 +1,5 @@
 import { ArchiveCorrupt } from '../archive-errors.js';
-import { leavesOf } from '../segment/kept-leaves.js';
+import { leavesOf } from '../segment/stored-leaves.js';
 import { nextSegmentName } from '../segment/segment-listing.js';
 import { readManifest } from '../segment/segments.js';
 import { segmentName } from '../segment/names.js';

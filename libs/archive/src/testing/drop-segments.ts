@@ -1,6 +1,6 @@
 import { DropSigner } from '../retention/drop-signer.js';
 import { droppedTo } from '../retention/drops.js';
-import { keepLeaves } from '../segment/kept-leaves.js';
+import { storeLeaves } from '../segment/stored-leaves.js';
 import { findInGeneration } from '../segment/segments.js';
 import type { SignedArchive } from './signed-archive.js';
 import type { Manifest } from '../segment/manifest.js';
@@ -30,7 +30,7 @@ export async function dropSegments(
   if (first === undefined || last === undefined) return [];
   const drops = new DropSigner({ store, signer, publishTo: published });
   const all = [
-    ...segments.map((segment) => () => keepLeaves(store, segment)),
+    ...segments.map((segment) => () => storeLeaves(store, segment)),
     () => drops.sign(first.fromSeq, last, RULES, last.lastTime + 31 * DAY_MS),
     () => drops.publish(),
     ...segments.map((segment) => () => store.delete(segment.file.name)),

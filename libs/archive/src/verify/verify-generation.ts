@@ -5,7 +5,7 @@ import { leafHash } from '../merkle/hashes.js';
 import { splitHashes, TILE_WIDTH, TileGatherer, tileName, tileSpan } from '../merkle/tiles.js';
 import { parseSegmentName, segmentsPrefix } from '../segment/names.js';
 import { splitLines } from '../segment/event-lines.js';
-import { keptLeaves } from '../segment/kept-leaves.js';
+import { storedLeaves } from '../segment/stored-leaves.js';
 import { FIRST_CHAIN } from '../segment/segment-hashes.js';
 import { decompress } from '../segment/segment.js';
 import { loadSegment, readManifest } from '../segment/segments.js';
@@ -89,7 +89,7 @@ class GenerationPass {
     for (const text of this.placeFaults(manifest)) fault(name, text);
     const early = earlyDrop(drop, manifest);
     if (early !== undefined) fault(manifest.file.name, early);
-    const leaves = await this.attempt(() => keptLeaves(store, manifest));
+    const leaves = await this.attempt(() => storedLeaves(store, manifest));
     if (leaves === undefined) return this.skip(manifest);
     for (const leaf of leaves) await this.append(leaf);
     ledger.forget();

@@ -2,7 +2,7 @@
 import type { CallState } from '../call/call-snapshot.js';
 import type { CallCommand, DecisionContext } from './call-commands.js';
 import { decide } from './decide.js';
-import { woken } from './evolve.js';
+import { wake } from './evolve.js';
 
 interface LoggedEvent {
   readonly callId: string;
@@ -49,6 +49,6 @@ export class Model {
 
   private wakeParent({ meta: { parentCallId } }: CallState, now: number): void {
     const parent = parentCallId === undefined ? undefined : this.states.get(parentCallId);
-    if (parent !== undefined) this.states.set(parent.callId, woken(parent, now));
+    if (parent !== undefined) this.states.set(parent.callId, wake(parent, now));
   }
 }

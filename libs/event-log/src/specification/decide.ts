@@ -2,7 +2,7 @@
 import type { Rejection } from '../event-log.port.js';
 import type { CallCommand, EventSummary, DecidedEvent, Decision, DecisionContext } from './call-commands.js';
 import type { CallState } from '../call/call-snapshot.js';
-import { evolve, runningTimer, woken } from './evolve.js';
+import { evolve, runningTimer, wake } from './evolve.js';
 
 type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }>;
 /** Summary of an event without its place in the log. */
@@ -93,7 +93,7 @@ function transition(state: CallState, command: Exclude<CallCommand, { kind: 'acc
       if (state.status !== 'waiting_input' || context.now >= state.deadline) return wrongState(state);
       return applied(state, [{ type: 'call.input_given', fence: 0 }], context);
     case 'wake':
-      return { code: 'OK', events: [], state: woken(state, context.now) };
+      return { code: 'OK', events: [], state: wake(state, context.now) };
     case 'end':
       return end(state, command, context);
     case 'requestCancel':

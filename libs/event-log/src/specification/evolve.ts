@@ -59,7 +59,7 @@ export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 
 }
 
 /** State of a call after a child ended or a request woke it. There is no event for this. */
-export function woken(state: CallState, now: number): CallState {
+export function wake(state: CallState, now: number): CallState {
   if (state.status === 'running') return withSuspension(state, { woken: true });
   if (state.status !== 'queued' || now >= state.notBefore || parseSuspension(state.suspension).kind !== 'children') return state;
   return queued(withSuspension(state, { kind: 'woken', woken: false }), now);

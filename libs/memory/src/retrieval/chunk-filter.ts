@@ -12,7 +12,7 @@ export interface ChunkFilter {
   readonly chunks?: readonly string[];
 }
 
-export function filtered<O>(
+export function filterChunks<O>(
   query: SelectQueryBuilder<MemoryTables, 'chunks', O>,
   { kinds, sessions, operations, chunks }: ChunkFilter,
 ): SelectQueryBuilder<MemoryTables, 'chunks', O> {

@@ -5,7 +5,7 @@ import type { MemoryStorage } from '../storage.js';
 import { searchWords } from '../text/search-words.js';
 import type { MemoryScope, ScopedTables } from '../write/scoped-tables.js';
 import { chunkCounts } from '../write/usage.js';
-import { chunkId, filtered, itemOf, type ChunkFilter } from './chunk-filter.js';
+import { chunkId, filterChunks, itemOf, type ChunkFilter } from './chunk-filter.js';
 import { mergeScores, type Scored } from './merge-scores.js';
 import { hasPgvector, pgvectorSimilar, scanSimilar } from './similar-chunks.js';
 import { textScores } from './text-scores.js';
@@ -94,7 +94,7 @@ async function textMatches(tables: ScopedTables, filter: ChunkFilter, words: rea
   if (words.length === 0) return new Map();
   // Words have no quotes: searchWords keeps only letters, digits and _.
   const any = sql`${words.map((word) => `'${word}'`).join(' | ')}::tsquery`;
-  const rows = await filtered(tables.chunks(), filter)
+  const rows = await filterChunks(tables.chunks(), filter)
     .where(sql<boolean>`words @@ ${any}`)
     .orderBy(sql`ts_rank(words, ${any})`, 'desc')
     .orderBy('item_id')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { productWithPacked, vectorText, type Embedding } from '../embeddings/vectors.js';
 import type { ScopedTables } from '../write/scoped-tables.js';
-import { chunkId, filtered, type ChunkFilter } from './chunk-filter.js';
+import { chunkId, filterChunks, type ChunkFilter } from './chunk-filter.js';
 
 const PAGE = 500;
 
@@ -29,7 +29,7 @@ export async function scanSimilar(
   let best: { readonly id: string; readonly score: number }[] = [];
   const others: [string, number][] = [];
   for (let after = { item: '', ordinal: -1 }; ;) {
-    const rows = await filtered(tables.chunks(), filter)
+    const rows = await filterChunks(tables.chunks(), filter)
       .where('model', '=', query.model)
       .where(sql<boolean>`(item_id, ordinal) > (${after.item}, ${after.ordinal})`)
       .orderBy('item_id')
@@ -58,7 +58,7 @@ export async function pgvectorSimilar(
 ): Promise<Map<string, number>> {
   const { most, least, always } = options;
   const distance = sql<number>`embedding::vector <=> ${vectorText(query.vector)}::vector`;
-  const rows = await filtered(tables.chunks(), filter)
+  const rows = await filterChunks(tables.chunks(), filter)
     .where('model', '=', query.model)
     .orderBy(distance)
     .limit(most)

@@ -1,6 +1,6 @@
 import type { GrantChange, SessionGrants, TrustOption } from '#contracts';
 import { BUILTIN } from '../patterns/tool-pattern.js';
-import { printName } from '../patterns/written-name.js';
+import { printName } from '../patterns/name-parts.js';
 
 /**
  * The grants of a session with what a person chose added. Paths of a choice are names, so they go to `literalPaths`, whatever

@@ -2,7 +2,7 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
-import { besidesWords, writesFiles } from '../shell/besides-words.js';
+import { extraEffects, writesFiles } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -118,7 +118,7 @@ function matchingAllowPattern(
   command: SubCommand,
   counts: (pattern: string) => boolean,
 ): string | undefined {
-  const besides = besidesWords(command);
+  const besides = extraEffects(command);
   for (const { matching } of lists) {
     const fitting = matching(besides + plainText(command)).filter(counts);
     if (fitting.length === 0) continue;

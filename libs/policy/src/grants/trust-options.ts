@@ -1,7 +1,7 @@
 import type { TrustOption } from '#contracts';
 import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { besidesWords } from '../shell/besides-words.js';
+import { extraEffects } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isShell } from '../shell/inner-commands.js';
 import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -49,7 +49,7 @@ function forCommand(reading: ParsedCommand): TrustOption[] {
 
 /** True if the command is part of the source text, and has an effect. */
 export function isWritten(command: SubCommand): boolean {
-  return !command.inner && (command.words.length > 0 || besidesWords(command) !== '');
+  return !command.inner && (command.words.length > 0 || extraEffects(command) !== '');
 }
 
 interface Pattern {
@@ -69,14 +69,14 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
 
 /** Pattern of the whole command, including redirections. Both spellings must match it in later checks. */
 function full(command: SubCommand): Pattern {
-  const besides = besidesWords(command);
+  const besides = extraEffects(command);
   const spellings = [...new Set([besides + plainText(command), besides + command.text])].map(quoteExpression);
   return { display: (besides + command.text).trim(), pattern: `^(?:${spellings.join('|')})$` };
 }
 
 /** Pattern of the text with its quotes: `$A` and `"$A"` are different words. */
 function text(command: SubCommand): Pattern {
-  const written = besidesWords(command) + command.text;
+  const written = extraEffects(command) + command.text;
   return { display: written.trim(), pattern: `^(?:${quoteExpression(written)})$` };
 }
 
@@ -88,7 +88,7 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
     /^[-/]/.test(first) ||
     command.words[1]?.dynamic === true ||
     command.redirects.length > 0 ||
-    besidesWords(command) !== ''
+    extraEffects(command) !== ''
   )
     return undefined;
   return { display: `${program} ${first} *`, pattern: `^${quoteExpression(`${program} ${first}`)}${ANY_ARGUMENTS}` };
@@ -107,7 +107,7 @@ function programOnly(command: SubCommand): Pattern | undefined {
     name === 'source' ||
     name === '.' ||
     command.redirects.length > 0 ||
-    besidesWords(command) !== ''
+    extraEffects(command) !== ''
   )
     return undefined;
   return { display: `${program} *`, pattern: `^${quoteExpression(program)}${ANY_ARGUMENTS}` };

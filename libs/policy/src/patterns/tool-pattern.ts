@@ -1,7 +1,7 @@
 import { AGENT_NAMES } from '#dialects';
 import { globMatches } from '#patterns';
 import type { ToolFacts } from '../call-facts.js';
-import { parseName } from './written-name.js';
+import { parseName } from './name-parts.js';
 
 export const BUILTIN = 'builtin';
 const OWN = `@${BUILTIN}/`;

@@ -1,4 +1,4 @@
-import { besidesWords, writesFiles } from './besides-words.js';
+import { extraEffects, writesFiles } from './extra-effects.js';
 import { findDangerousCommand } from './dangerous-command.js';
 import { isWrapper } from './wrappers.js';
 import { actionOf } from './risk-class.js';
@@ -67,7 +67,7 @@ function readsElsewhere({ commands, elsewhere }: ParsedCommand): boolean {
 export function reads(command: SubCommand): boolean {
   const name = executableOf(command);
   if (name === undefined || name === '' || command.words[0]?.value !== name) return false;
-  if (writesFiles(command) || besidesWords(command) !== '') return false;
+  if (writesFiles(command) || extraEffects(command) !== '') return false;
   if (READERS.has(name)) return true;
   if (isWrapper(name)) return PLAIN_WRAPPERS.has(name);
   const actions = Object.hasOwn(READING_ACTIONS, name) ? READING_ACTIONS[name] : undefined;

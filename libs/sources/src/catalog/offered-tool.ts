@@ -3,7 +3,7 @@ import { LIMITS, ToolDescriptor, type AnnouncedTool, type NameRules, type Pool, 
 import { globMatches } from '#patterns';
 import { checkableSchema } from '../schemas/checkable-schema.js';
 import { toolDigest } from './tool-digest.js';
-import { renamed } from './renamed.js';
+import { renameTool } from './rename-tool.js';
 import { mappedName } from './tool-names.js';
 import { hasHiddenText, withoutHiddenText } from './visible-text.js';
 
@@ -97,7 +97,7 @@ function ambiguous(tools: readonly { readonly offer: OfferedTool; readonly name:
 
 /** The name of a tool within its source. */
 export function offeredName({ name, names }: Pick<OfferRules, 'name' | 'names'>, rawName: string): string {
-  return mappedName(name, renamed(rawName, names));
+  return mappedName(name, renameTool(rawName, names));
 }
 
 /** True if the operator's globs include the tool. */

@@ -6,7 +6,7 @@ import { startRedisServer, type RedisServer } from '../../../../test/support/red
 import { acceptOffer } from './offered-tool.js';
 import { SourceStore } from './source-store.js';
 import { SourceWatcher } from './source-watcher.js';
-import { offered, ScriptedSource } from '../testing/scripted-source.js';
+import { offerTool, ScriptedSource } from '../testing/scripted-source.js';
 import { SourceHost } from '../host/source-host.js';
 
 const ID = { tenantId: 'removed', name: 'tracker' };
@@ -47,21 +47,21 @@ describe('sources that are removed or left', () => {
     }
     const between = new InBetween(redis);
     const watcher = new SourceWatcher(between, { pollMs: 20 });
-    const connector = new ScriptedSource(offered('create'));
+    const connector = new ScriptedSource(offerTool('create'));
     const facts = { workerId: 'w1', pools: ['net' as const], log: () => {}, random: () => 0 };
     const host = new SourceHost({ redis, store: between, watcher, connectors: { mcp: connector }, ...facts });
     await host.start();
     closers.push(() => host.close());
     const names = async () => (await store.entry(FIELD))?.entry.tools.map(({ rawName }) => rawName).join();
     await eventually(async () => (await names()) === 'create', 'the source to be announced');
-    connector.change(offered('create'), offered('other'));
+    connector.change(offerTool('create'), offerTool('other'));
     await eventually(async () => (await names()) === 'create,other', 'its change to be announced');
     expect(await redis.hget(keys.sourceAuthorizations(), FIELD)).toBe('sealed');
     expect(await store.definition(ID)).toMatchObject({ tenantId: ID.tenantId });
   });
 
   it('takes away what was announced of a source after it was removed', async () => {
-    const { tools } = acceptOffer([offered('create')], { name: ID.name, kind: 'mcp', trust: false });
+    const { tools } = acceptOffer([offerTool('create')], { name: ID.name, kind: 'mcp', trust: false });
     const facts = { ...ID, kind: 'mcp', pin: true, origin: 'api', status: 'ok', tools } as const;
     await store.announce({ ...facts, problems: [], updatedAt: new Date().toISOString(), expires: false });
     const left = () =>

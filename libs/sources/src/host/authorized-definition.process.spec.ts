@@ -5,7 +5,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { SourceStore } from '../catalog/source-store.js';
 import { SourceWatcher } from '../catalog/source-watcher.js';
-import { offered, ScriptedSource } from '../testing/scripted-source.js';
+import { offerTool, ScriptedSource } from '../testing/scripted-source.js';
 import { SourceHost } from './source-host.js';
 
 const RULES = SourceRules.parse({});
@@ -31,7 +31,7 @@ describe('a source of the config file that a person authorizes', () => {
 
   it('keeps its connection, also when the config file is read again, and lists its tools', async () => {
     await store.replaceConfigured([configured], RULES);
-    const source = new ScriptedSource(offered('create'));
+    const source = new ScriptedSource(offerTool('create'));
     const watcher = new SourceWatcher(store, { pollMs: 20 });
     const connectors = { mcp: source };
     const host = new SourceHost({ redis, store, watcher, connectors, workerId: 'w', pools: ['net'], log: () => {}, random: () => 0 });
@@ -39,7 +39,7 @@ describe('a source of the config file that a person authorizes', () => {
     const announced = (name: string) =>
       eventually(() => watcher.list().some(({ entry }) => entry.tools.some(({ rawName }) => rawName === name)), `the tool ${name}`);
     await announced('create');
-    source.tools = [offered('search')];
+    source.tools = [offerTool('search')];
     await redis.hset(keys.sourceDefinitions(), 'mine/tickets', JSON.stringify({ ...configured, authorized: 'now' }));
     await redis.incr(keys.sourceRevision());
     await announced('search');

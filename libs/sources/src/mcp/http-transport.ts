@@ -6,7 +6,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import type { AnswerReader } from './answers/answer-reader.js';
-import { isSessionGone } from './lost-session.js';
+import { isSessionLost } from './lost-session.js';
 
 /** Streamable HTTP, on which each request is answered: one whose stream ends, and cannot be resumed, by an error. */
 export class HttpTransport extends StreamableHTTPClientTransport {
@@ -26,7 +26,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const { onRequestStreamEnd = () => this.streamEnded(message), ...others } = options ?? {};
       await super.send(message, { ...others, onRequestStreamEnd });
     } catch (error) {
-      if (isSessionGone(error)) this.onsessiongone();
+      if (isSessionLost(error)) this.onsessiongone();
       throw error;
     }
   }

@@ -9,7 +9,7 @@ const NOT_FOUND = -32_001;
 const REFUSED = new Set([NOT_FOUND, -32_000, -32_600]);
 
 /** True for an answer by which the server no longer knows the session, since it ended it or was started again. */
-export function isSessionGone(error: unknown): boolean {
+export function isSessionLost(error: unknown): boolean {
   if (!(error instanceof SdkHttpError)) return false;
   const { status, message } = error;
   if (status === 404 || status === 410) return true;
@@ -18,7 +18,7 @@ export function isSessionGone(error: unknown): boolean {
 
 /** True for such an answer before anything began. A server that fails (5xx) may name a session of its own after an effect. */
 export function isRefusedBySession(error: unknown): boolean {
-  return isSessionGone(error) && error instanceof SdkHttpError && error.status < 500;
+  return isSessionLost(error) && error instanceof SdkHttpError && error.status < 500;
 }
 
 /** Some servers answer with an error of the request where the protocol has 404. */
@@ -28,6 +28,6 @@ export function isSessionGoneError({ code, message }: { readonly code: number; r
   return NOT_BEGUN.test(message) ? REFUSED.has(code) || code === INVALID_PARAMS : REFUSED.has(code) && LOST.test(message);
 }
 
-export function saysSessionGone(error: unknown): boolean {
+export function isSessionLostError(error: unknown): boolean {
   return error instanceof ProtocolError && isSessionGoneError(error);
 }

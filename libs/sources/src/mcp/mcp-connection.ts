@@ -16,7 +16,7 @@ import { rawResult } from './answers/carried-result.js';
 import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
-import { isRefusedBySession, saysSessionGone } from './lost-session.js';
+import { isRefusedBySession, isSessionLostError } from './lost-session.js';
 import { outputOf } from './mcp-content.js';
 import { callCapabilities } from './questions/client-capabilities.js';
 import { OPEN_MS, type OpenCall } from './questions/open-call.js';
@@ -24,7 +24,7 @@ import { OpenCalls } from './questions/open-calls.js';
 import { McpTasks, type McpResult } from './tasks/mcp-tasks.js';
 import type { OwnSampling } from './questions/own-sampling.js';
 import { AskedState, type Asked, type Given, type RoundState } from './questions/question.js';
-import { answered, firstRound, isInputRequiredResult, nextStep, pause, sampledByOwn, type RoundParams } from './questions/rounds.js';
+import { withAnswer, firstRound, isInputRequiredResult, nextStep, pause, sampledByOwn, type RoundParams } from './questions/rounds.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;
@@ -105,7 +105,7 @@ export class McpConnection implements SourceConnection {
       let params: RoundParams = {};
       let sampled: RoundState['sampled'];
       if (state?.kind === 'mcp.rounds') {
-        const next = await this.step(ctx.resumed === undefined ? state : answered(source, state, ctx.resumed), ctx);
+        const next = await this.step(ctx.resumed === undefined ? state : withAnswer(source, state, ctx.resumed), ctx);
         if (next instanceof Suspension) return next;
         ({ round, params, sampled } = next);
       }
@@ -210,7 +210,7 @@ export class McpConnection implements SourceConnection {
 
   /** Some servers answer with an error of the request where the protocol has 404. */
   private noticeLostSession(error: unknown): void {
-    if (this.parts.tasksOutlive && saysSessionGone(error)) this.sessionGone();
+    if (this.parts.tasksOutlive && isSessionLostError(error)) this.sessionGone();
   }
 
   /** A server that forgets its sessions at once is like one that is not there. */

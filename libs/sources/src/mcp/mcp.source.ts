@@ -33,7 +33,7 @@ import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { FloodPauses } from '../flood/flood-pauses.js';
 import { MessageBudget } from '../flood/message-budget.js';
-import { meteredFetch } from '../flood/metered.js';
+import { meteredFetch } from '../flood/meter-stream.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
 import { OwnSampling, type SamplingModel } from './questions/own-sampling.js';

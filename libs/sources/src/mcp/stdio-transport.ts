@@ -4,7 +4,7 @@ import { withExactNumbers } from '#tool-sdk';
 import { AnswerReader } from './answers/answer-reader.js';
 import { MessageLines } from './answers/message-lines.js';
 import { MessageBudget } from '../flood/message-budget.js';
-import { metered } from '../flood/metered.js';
+import { meterStream } from '../flood/meter-stream.js';
 
 /** A message of a server may take this much. */
 export const MAX_MESSAGE_BYTES = 8_388_608;
@@ -79,7 +79,7 @@ export class StdioTransport implements Transport {
   /** Never rejects: a pipe that breaks ends with its program. */
   private async read(stdout: AsyncIterable<Buffer>): Promise<void> {
     try {
-      for await (const chunk of metered(stdout, this.budget)) await this.accept(chunk);
+      for await (const chunk of meterStream(stdout, this.budget)) await this.accept(chunk);
       this.line(this.lines.rest());
       await Promise.resolve();
     } catch (error) {

@@ -6,7 +6,7 @@ import { keys, openText, redisNow, sealText, sha256Hex, type RedisConnection } f
 import { sourceKey, type SourceId } from '../source-id.js';
 import { grant, release, replaceSame } from './authorization-scripts.js';
 import { authorizedSource } from './authorized-source.js';
-import { Begun, Granted, hasSameClient, storedText } from './granted.js';
+import { StartedAuthorization, Granted, hasSameClient, storedText } from './stored-authorization.js';
 
 /** How long a person has at the issuer's page. */
 export const BEGUN_MS = 600_000;
@@ -60,13 +60,13 @@ export class AuthorizationStore {
   }
 
   /** Only the same caller finds it again, once, by the state. */
-  async begin(caller: string, state: string, begun: Begun): Promise<void> {
-    await this.redis.set(begunKey(caller, state), this.sealed(storedText(Begun, begun), state), 'PX', BEGUN_MS);
+  async begin(caller: string, state: string, begun: StartedAuthorization): Promise<void> {
+    await this.redis.set(begunKey(caller, state), this.sealed(storedText(StartedAuthorization, begun), state), 'PX', BEGUN_MS);
   }
 
-  async take(caller: string, state: string): Promise<Begun | undefined> {
+  async take(caller: string, state: string): Promise<StartedAuthorization | undefined> {
     const text = await this.redis.getdel(begunKey(caller, state));
-    return text === null ? undefined : Begun.parse(JSON.parse(this.opened(text, state)));
+    return text === null ? undefined : StartedAuthorization.parse(JSON.parse(this.opened(text, state)));
   }
 
   /**

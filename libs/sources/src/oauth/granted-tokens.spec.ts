@@ -5,7 +5,7 @@ import { createRedis, keys, type RedisConnection } from '#redis';
 import { AuthorizationStore } from './authorization-store.js';
 import { authorizedFetch } from './authorized-fetch.js';
 import { authorizedSource } from './authorized-source.js';
-import type { Granted } from './granted.js';
+import type { Granted } from './stored-authorization.js';
 import { GrantedTokens } from './granted-tokens.js';
 
 const ISSUER = 'https://login.example.com';

@@ -7,10 +7,10 @@ import { resolveSecret } from '../definitions/resolve-secrets.js';
 import type { Tokens } from './authorized-fetch.js';
 import type { AuthorizedSource } from './authorized-source.js';
 import { NotAuthorized, type AuthorizationStore, type KeptGrant } from './authorization-store.js';
-import { hasSameClient, IssuerRefusal } from './granted.js';
+import { hasSameClient, IssuerRefusal } from './stored-authorization.js';
 import { IssuerRequests } from './issuer-requests.js';
 import { noToken } from './client-credentials.js';
-import { bounded } from './token-endpoint.js';
+import { boundFetch } from './token-endpoint.js';
 
 /** The requests of a renewal together; below the time after which another worker may begin. */
 const TIMEOUT_MS = 25_000;
@@ -48,7 +48,7 @@ export class GrantedTokens implements Tokens {
     const secret = clientSecret && resolveSecret(clientSecret, parts.env);
     if (secret !== undefined) parts.secrets.push(secret);
     this.others = parts.secrets.length;
-    this.requests = (signal) => new IssuerRequests(bounded(parts.guarded.fetch, signal), secret);
+    this.requests = (signal) => new IssuerRequests(boundFetch(parts.guarded.fetch, signal), secret);
   }
 
   /** @throws ToolError `unavailable`, not retryable where a person is needed */

@@ -9,7 +9,7 @@ import type { McpAuthorizationCode } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { failureText } from '../failure-text.js';
 import { isSame } from './token-endpoint.js';
-import { IssuerMetadata, issuesText, type Issuer } from './granted.js';
+import { IssuerMetadata, issuesText, type Issuer } from './stored-authorization.js';
 
 type Get = EgressFetch['fetch'];
 

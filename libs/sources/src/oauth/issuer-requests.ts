@@ -8,11 +8,11 @@ import {
   IssuerRefusal,
   storedText,
   TokenAnswer,
-  type Begun,
+  type StartedAuthorization,
   type Issuer,
   type IssuerClient,
   type IssuerMetadata,
-} from './granted.js';
+} from './stored-authorization.js';
 
 type Fetch = EgressFetch['fetch'];
 
@@ -67,7 +67,11 @@ export class IssuerRequests {
   }
 
   /** Authorization address to which the person is sent. */
-  async address({ issuer, client, verifier, redirectUri, resource }: Begun, state: string, scopes: readonly string[]): Promise<URL> {
+  async address(
+    { issuer, client, verifier, redirectUri, resource }: StartedAuthorization,
+    state: string,
+    scopes: readonly string[],
+  ): Promise<URL> {
     return oidc.buildAuthorizationUrl(this.configuration(issuer, client), {
       redirect_uri: redirectUri,
       state,
@@ -85,7 +89,7 @@ export class IssuerRequests {
    *
    * @throws IssuerRefusal, or Error while it does not answer
    */
-  async exchange({ issuer, client, verifier, resource }: Begun, url: URL, state: string, askedAt: number): Promise<Granted> {
+  async exchange({ issuer, client, verifier, resource }: StartedAuthorization, url: URL, state: string, askedAt: number): Promise<Granted> {
     const checks = { expectedState: state, pkceCodeVerifier: verifier };
     const more: { resource?: string } = resource === undefined ? {} : { resource };
     const answer = await refusals(

@@ -36,7 +36,7 @@ export async function tokenEndpointOf(
 ): Promise<TokenEndpoint> {
   const own = resourceUrlFromServerUrl(server.url);
   if (server.issuer === undefined) return { tokenUrl: server.tokenUrl ?? '', resource: resourceOf(server, own.href) };
-  const get = bounded(fetch, signal);
+  const get = boundFetch(fetch, signal);
   const metadata = await resourceMetadata(server, get);
   const issuers = metadata?.authorization_servers ?? [];
   if (issuers.length > 0 && !issuers.some((it) => isSame(it, server.issuer ?? '')))
@@ -75,7 +75,7 @@ export function isSame(one: string, other: string): boolean {
 }
 
 /** The same fetch, whose answers have an end. */
-export function bounded(fetch: EgressFetch['fetch'], signal: AbortSignal): EgressFetch['fetch'] {
+export function boundFetch(fetch: EgressFetch['fetch'], signal: AbortSignal): EgressFetch['fetch'] {
   return async (url, init = {}) => {
     const signals = init.signal ? [init.signal, signal] : [signal];
     const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '#contracts';
 import { isFields, listOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
-import { bounded, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
+import { boundKeyword, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
 import { hasDiscriminator, type Subtypes } from './subtypes.js';
 import { exclusiveLimits } from '../schemas/drafts.js';
 import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE, UNCHECKED } from '../schemas/keywords.js';
@@ -103,7 +103,7 @@ export class SchemaConverter {
     for (const [key, content] of Object.entries(value)) {
       const isCheck = Object.hasOwn(CHECKS, key);
       if (content === undefined || !(isCheck || Object.hasOwn(ANNOTATIONS, key))) continue;
-      const kept = bounded(key, key === 'type' ? namedNull(content) : content);
+      const kept = boundKeyword(key, key === 'type' ? namedNull(content) : content);
       if (kept !== undefined) result[key] = kept;
       else if (isCheck) unchecked.push(`has a value of ${key} that is too large or no JSON`);
     }
@@ -118,7 +118,7 @@ export class SchemaConverter {
 
   /** Leaves what is no schema to `checkableSchema`, which reports it. */
   private part(value: unknown, place: Place): JsonSchema[string] {
-    return isSchema(value) ? this.schema(value, place) : (bounded('', value) ?? null);
+    return isSchema(value) ? this.schema(value, place) : (boundKeyword('', value) ?? null);
   }
 
   private branch(schema: unknown, key: string, place: Place): JsonSchema[string] {

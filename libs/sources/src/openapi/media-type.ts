@@ -19,7 +19,7 @@ export const inUtf8 = (mediaType: string): string =>
   /^utf-?8$/i.test(CHARSET.exec(mediaType)?.[1] ?? 'utf-8') ? mediaType : mediaType.replace(CHARSET, '; charset=utf-8');
 
 /** The text of bytes in the encoding that their media type names, UTF-8 where it names none that is known. */
-export function decoded(bytes: Uint8Array, mediaType: string | null): string {
+export function decodeText(bytes: Uint8Array, mediaType: string | null): string {
   const label = CHARSET.exec(mediaType ?? '')?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(label).decode(bytes);

@@ -1,6 +1,6 @@
 import { Json as JsonValue, parseExactJson, type Content, type JsonSchema } from '#contracts';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
-import { decoded, isJson, isText as isTextType, typeOnly } from './media-type.js';
+import { decodeText, isJson, isText as isTextType, typeOnly } from './media-type.js';
 import { nextPage, nextPageText, type Asked } from './next-page.js';
 
 type Json = JsonSchema[string];
@@ -83,14 +83,14 @@ function contentOf(answer: Answer, line: string): Content[] {
 
 function cut({ body, headers }: Pick<Answer, 'headers' | 'body'>): string {
   const type = headers.get('content-type');
-  if (body.byteLength <= TEXT_BYTES) return decoded(body, type);
+  if (body.byteLength <= TEXT_BYTES) return decodeText(body, type);
   // A character that the limit cuts in two is left out.
-  return `${decoded(body.subarray(0, TEXT_BYTES), type).replace(/\ufffd$/, '')}\n... [truncated]`;
+  return `${decodeText(body.subarray(0, TEXT_BYTES), type).replace(/\ufffd$/, '')}\n... [truncated]`;
 }
 
 const typeOf = (headers: Headers): string => typeOnly(headers.get('content-type') ?? 'application/octet-stream');
 
-const textOf = ({ headers, body }: Pick<Answer, 'headers' | 'body'>): string => decoded(body, headers.get('content-type'));
+const textOf = ({ headers, body }: Pick<Answer, 'headers' | 'body'>): string => decodeText(body, headers.get('content-type'));
 
 function isText({ headers, body }: Pick<Answer, 'headers' | 'body'>): boolean {
   const type = typeOf(headers);

@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { bounded } from './schema-forms.js';
+import { boundKeyword } from './schema-forms.js';
 
 const long = (count: number) => 'a'.repeat(count);
 
 describe('keywords of schemas in bounds', () => {
   it.each(['const', 'default', 'examples'])('keeps repeated items of %s', (key) => {
-    expect(bounded(key, [1, 1, 2])).toEqual([1, 1, 2]);
+    expect(boundKeyword(key, [1, 1, 2])).toEqual([1, 1, 2]);
   });
 
   it.each(['enum', 'required', 'type'])('drops repeated items of %s', (key) => {
-    expect(bounded(key, ['a', 'a', 'b'])).toEqual(['a', 'b']);
+    expect(boundKeyword(key, ['a', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
   it.each(['pattern', 'const', 'default', 'format'])('drops %s where it is too long, since a part of it means another value', (key) => {
-    expect([bounded(key, long(2_000)), bounded(key, long(2_001))]).toEqual([long(2_000), undefined]);
+    expect([boundKeyword(key, long(2_000)), boundKeyword(key, long(2_001))]).toEqual([long(2_000), undefined]);
   });
 
   it.each(['title', 'description', '$comment'])('cuts %s where it is too long', (key) => {
-    expect(bounded(key, long(2_001))).toBe(long(2_000));
+    expect(boundKeyword(key, long(2_001))).toBe(long(2_000));
   });
 });

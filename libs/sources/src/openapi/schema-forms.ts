@@ -21,7 +21,7 @@ export function overlapping(result: JsonSchema): void {
 }
 
 /** Leaves out values that are no JSON or too large, and repeated items of lists of names. Texts for readers are cut. */
-export function bounded(key: string, value: unknown): JsonSchema[string] | undefined {
+export function boundKeyword(key: string, value: unknown): JsonSchema[string] | undefined {
   if (typeof value === 'string') return value.length <= MAX_TEXT || PROSE.includes(key) ? value.slice(0, MAX_TEXT) : undefined;
   const { data } = Json.safeParse(value);
   if (data === undefined || JSON.stringify(data).length > MAX_VALUE_CHARACTERS) return undefined;

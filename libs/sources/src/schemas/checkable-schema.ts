@@ -4,7 +4,7 @@ import { mendDraft, mendRoot } from './drafts.js';
 import { inexactSchemas } from './inexact.js';
 import { ANNOTATIONS, CHECKS, FORMATS, isSchema, MANY, NAMED, ONE, patternFault, UNCHECKED } from './keywords.js';
 import { loopingReferences } from './loops.js';
-import { referred, takeAnchors } from './references.js';
+import { resolveReference, takeAnchors } from './references.js';
 
 const SHOWN = 80;
 /** Refuse what a keyword that was left out would have allowed. */
@@ -66,7 +66,7 @@ class Reading {
       this.seen.set(node, pointer);
       this.node(node, pointer);
     }
-    for (const node of loopingReferences(this.seen.keys(), (it) => referred(it, this.root, this.anchors)?.schema))
+    for (const node of loopingReferences(this.seen.keys(), (it) => resolveReference(it, this.root, this.anchors)?.schema))
       this.drop(node, '$ref', this.seen.get(node) ?? '');
     const inexact = this.inexact(new Set([...this.lossy, ...this.vague]));
     for (const node of inexact) this.relax(node, (it) => isSchema(it) && typeof it !== 'boolean' && inexact.has(it));
@@ -78,7 +78,7 @@ class Reading {
 
   private inexact(lossy: ReadonlySet<JsonSchema>): ReadonlySet<JsonSchema> {
     if (lossy.size === 0) return lossy;
-    return inexactSchemas(this.seen.keys(), lossy, (it) => referred(it, this.root, this.anchors)?.schema);
+    return inexactSchemas(this.seen.keys(), lossy, (it) => resolveReference(it, this.root, this.anchors)?.schema);
   }
 
   private node(node: JsonSchema, pointer: string): void {
@@ -200,7 +200,7 @@ class Reading {
   private reference(node: JsonSchema, pointer: string): void {
     const { $ref } = node;
     if ($ref === undefined || $ref === null) return;
-    const found = typeof $ref === 'string' ? referred($ref, this.root, this.anchors) : undefined;
+    const found = typeof $ref === 'string' ? resolveReference($ref, this.root, this.anchors) : undefined;
     if (found === undefined) return this.drop(node, '$ref', pointer);
     if (found.reference !== $ref) node['$ref'] = found.reference;
     this.visit(found.schema, found.reference.slice(1));

@@ -40,7 +40,7 @@ export function takeAnchors(root: JsonSchema): ReadonlyMap<string, string> {
 }
 
 /** The schema in the same document that a reference names, and the reference in a form that every checker reads. */
-export function referred(
+export function resolveReference(
   $ref: string,
   root: JsonSchema,
   anchors: ReadonlyMap<string, string>,

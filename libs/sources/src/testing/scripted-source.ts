@@ -51,6 +51,6 @@ export class ScriptedSource implements SourceConnector {
   }
 }
 
-export function offered(rawName: string, more: Partial<OfferedTool> = {}): OfferedTool {
+export function offerTool(rawName: string, more: Partial<OfferedTool> = {}): OfferedTool {
   return { rawName, description: `For tests: ${rawName}.`, input: { type: 'object', properties: { text: { type: 'string' } } }, ...more };
 }

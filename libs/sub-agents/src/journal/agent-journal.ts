@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEPT_WITH_CALL_SECONDS } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
-import { Recalled } from './recalled.js';
+import { RecalledMemory } from './recalled-memory.js';
 import { RecordedTurn, SubmittedToolCall } from './recorded-turn.js';
 
 /** Lifetime of the journal after the run, whose End may not be in the log yet. */
@@ -17,7 +17,7 @@ export interface AgentHistory {
   /** Messages of people in the request of each turn. */
   readonly steering: ReadonlyMap<number, readonly string[]>;
   /** Set before the first turn of a run with memory. */
-  readonly recalled: Recalled | undefined;
+  readonly recalled: RecalledMemory | undefined;
   /** Turns known to be in the log. */
   readonly logged: ReadonlySet<number>;
   /** Number of failed requests for the next turn. */
@@ -42,7 +42,7 @@ export class AgentJournal {
       turns,
       submitted: new Map(numbers.flatMap((turn) => submittedOf(turn, fields))),
       steering: byTurn(numbers, fields, 'steering', (text) => parsed(SteeringMessages, text).map(({ message }) => message)),
-      recalled: fields['recalled'] === undefined ? undefined : parsed(Recalled, fields['recalled']),
+      recalled: fields['recalled'] === undefined ? undefined : parsed(RecalledMemory, fields['recalled']),
       logged: new Set(numbers.filter((turn) => fields[`logged.${turn}`] !== undefined)),
       failures: Number(fields[`failures.${turns.length + 1}`] ?? 0),
       failedMs: Number(fields['failedMs'] ?? 0),
@@ -60,8 +60,8 @@ export class AgentJournal {
   }
 
   /** Stores the recalled texts. The first write counts, so that all requests of the run begin alike. */
-  async keepRecalled(callId: string, recalled: Recalled): Promise<Recalled> {
-    return parsed(Recalled, await this.keepFirst(callId, 'recalled', JSON.stringify(recalled)));
+  async keepRecalled(callId: string, recalled: RecalledMemory): Promise<RecalledMemory> {
+    return parsed(RecalledMemory, await this.keepFirst(callId, 'recalled', JSON.stringify(recalled)));
   }
 
   async noteLogged(callId: string, turn: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Call, Content } from '#contracts';
 import type { ModelMessage, ModelToolResult } from '../model/model.port.js';
-import { recalledText } from '../journal/recalled.js';
+import { recalledText } from '../journal/recalled-memory.js';
 import type { AgentHistory } from '../journal/agent-journal.js';
 import type { RecordedTurn, SubmittedToolCall } from '../journal/recorded-turn.js';
 

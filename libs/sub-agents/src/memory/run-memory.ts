@@ -4,7 +4,7 @@ import type { OpenAnswer } from '../agent-answers.js';
 import type { AgentHistory, AgentJournal } from '../journal/agent-journal.js';
 import { answerOf } from '../loop/agent-output.js';
 import type { AgentMemory } from './agent-memory.port.js';
-import type { Recalled } from '../journal/recalled.js';
+import type { RecalledMemory } from '../journal/recalled-memory.js';
 
 export interface RunMemoryParts {
   readonly journal: Pick<AgentJournal, 'keepRecalled'>;
@@ -21,7 +21,10 @@ export class RunMemory {
   ) {}
 
   /** Recalled texts in the journal; searched before the first turn. `may`: rights by the caller's policy, from the gateway. */
-  async recalled({ turns, recalled }: AgentHistory, may: Extract<OpenAnswer, { kind: 'open' }>['memory']): Promise<Recalled | undefined> {
+  async recalled(
+    { turns, recalled }: AgentHistory,
+    may: Extract<OpenAnswer, { kind: 'open' }>['memory'],
+  ): Promise<RecalledMemory | undefined> {
     if (recalled !== undefined || !this.definition.memory || turns.length > 0) return recalled;
     const texts = may.recall ? await this.parts.memory.recall(this.ctx, this.task) : [];
     return this.parts.journal.keepRecalled(this.ctx.callId, { texts: [...texts], keep: may.keep });

@@ -21,7 +21,7 @@ export function aboutOf(call: CallSummary, subjects: CallSubjects): string {
 }
 
 /** Colours the status alone, which is the second word: the id before it has no blank. */
-export function painted(line: string, terminal: Terminal): string {
+export function paintLine(line: string, terminal: Terminal): string {
   return line.replace(
     /^(\S+\s+)(completed|error|failed|timed_out|unknown|denied|cancelled|running)(?= )/,
     (_all, id: string, status: string) => {

@@ -6,7 +6,7 @@ import { shownIds } from '../../terminal/shown-ids.js';
 import { listing } from '../../terminal/table.js';
 import { ago, duration } from '../../terminal/time-text.js';
 import { filterOf, type FilterFlags } from '../call-filter.js';
-import { aboutOf, painted, stateOf } from './call-lines.js';
+import { aboutOf, paintLine, stateOf } from './call-lines.js';
 
 export interface CallsFlags extends FilterFlags {
   /** Sent only where it is asked for: gateways of earlier releases refuse it. */
@@ -37,7 +37,7 @@ export async function calls(context: CommandContext, flags: CallsFlags): Promise
     ago(Date.now() - Date.parse(call.submittedAt)),
     aboutOf(call, subjects),
   ]);
-  for (const line of listing(rows, terminal.width)) terminal.line(painted(line, terminal));
+  for (const line of listing(rows, terminal.width)) terminal.line(paintLine(line, terminal));
   return 0;
 }
 

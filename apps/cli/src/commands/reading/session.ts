@@ -6,7 +6,7 @@ import { shownIds } from '../../terminal/shown-ids.js';
 import { listing, table } from '../../terminal/table.js';
 import { ago, clock, duration } from '../../terminal/time-text.js';
 import { filterOf } from '../call-filter.js';
-import { aboutOf, painted, stateOf } from './call-lines.js';
+import { aboutOf, paintLine, stateOf } from './call-lines.js';
 
 export interface SessionFlags {
   readonly limit: number;
@@ -77,7 +77,7 @@ async function showSession(context: CommandContext, name: string, { limit, since
     `${depth === 0 ? '' : `${'  '.repeat(depth - 1)}└ `}${call.tool}`,
     oneLine(aboutOf(call, subjects), terminal.width),
   ]);
-  for (const line of listing(rows, terminal.width)) terminal.line(painted(line, terminal));
+  for (const line of listing(rows, terminal.width)) terminal.line(paintLine(line, terminal));
   return 0;
 }
 

@@ -2,7 +2,7 @@ import type { WorkerCall } from '#contracts';
 import { expectThat, textOf, type Bench } from '../bench.js';
 import type { CheckConnection } from '../check-connection.js';
 import type { Scenario } from './scenario.js';
-import { sorted } from './values.js';
+import { withSortedKeys } from './values.js';
 
 const STATE = { step: 2, names: ['ä', '🙂'], nested: { empty: {}, nothing: null } };
 
@@ -15,7 +15,7 @@ async function expectResumed(
 ): Promise<void> {
   const again = await bench.call(connection, 'check_wait', args, { callId, fence: 2, attempt: 2, resumed });
   const text = textOf(await bench.finished(connection, again));
-  const same = JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(resumed));
+  const same = JSON.stringify(withSortedKeys(JSON.parse(text))) === JSON.stringify(withSortedKeys(resumed));
   expectThat(same, `Expected the tool to get ${JSON.stringify(resumed)}; it got ${text.slice(0, 500)}.`);
 }
 
@@ -41,7 +41,7 @@ export const SUSPENSIONS: readonly Scenario[] = [
       expectThat(frame.prompt === 'Which value?', `Expected the prompt "Which value?"; got ${frame.prompt ?? 'none'}.`);
       expectThat(JSON.stringify(frame.inputSchema) === '{"type":"string"}', 'Expected the schema {"type":"string"}.');
       expectThat(
-        JSON.stringify(sorted(frame.state)) === JSON.stringify(sorted(STATE)),
+        JSON.stringify(withSortedKeys(frame.state)) === JSON.stringify(withSortedKeys(STATE)),
         `Expected the state ${JSON.stringify(STATE)}; got ${JSON.stringify(frame.state)}.`,
       );
       await expectResumed(bench, connection, call, { reason: 'input', state: STATE, input: 'a value' });
@@ -69,7 +69,7 @@ export const SUSPENSIONS: readonly Scenario[] = [
       before.cut();
       const connection = await bench.reconnected(before);
       const again = await connection.next('suspend', ofCall);
-      expectThat(JSON.stringify(sorted(first)) === JSON.stringify(sorted(again)), 'Expected the same frame again.');
+      expectThat(JSON.stringify(withSortedKeys(first)) === JSON.stringify(withSortedKeys(again)), 'Expected the same frame again.');
       await bench.settled(connection);
       await bench.settled(connection);
       const later = connection.about(call).filter(({ op }) => op === 'suspend').length;

@@ -59,7 +59,7 @@ export const VALUES: readonly Scenario[] = [
     title: 'reads arguments of every kind of JSON',
     run: async (bench) => {
       const text = textOf(await bench.run(await bench.connection(), 'check_echo', { value: KINDS }));
-      const same = JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(KINDS));
+      const same = JSON.stringify(withSortedKeys(JSON.parse(text))) === JSON.stringify(withSortedKeys(KINDS));
       expectThat(same, `Expected ${JSON.stringify(KINDS)}; got ${text.slice(0, 200)}.`);
     },
   },
@@ -109,12 +109,12 @@ export const VALUES: readonly Scenario[] = [
 ];
 
 /** Value with the names of objects in order. */
-export function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+export function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, it]) => [name, sorted(it)]),
+      .map(([name, it]) => [name, withSortedKeys(it)]),
   );
 }

@@ -15,7 +15,7 @@ import {
 import { useState, type ReactNode } from 'react';
 import classes from './log.module.css';
 import type { Lines } from './terminal-text.js';
-import { counted } from '../../components/counted.js';
+import { countText } from '../../components/count-text.js';
 
 interface LogToolbarProps {
   readonly lines: Lines;
@@ -89,7 +89,7 @@ export function LogToolbar(props: LogToolbarProps) {
 
 function foundText(found: number, current: number, rest: LogToolbarProps['rest']): string {
   if (rest === 'loading') return 'searching all of it …';
-  if (found > 0) return `${current + 1} of ${counted(found, 'line')}`;
+  if (found > 0) return `${current + 1} of ${countText(found, 'line')}`;
   return rest === 'missing' ? 'not found in what is here' : 'not found';
 }
 

@@ -15,7 +15,7 @@ const PAUSE_MS = 2_000;
 const CALLBACK_PATH = '/v1/login/callback';
 
 /** Values that verify the browser's return. */
-export interface Begun {
+export interface StartedLogin {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -54,7 +54,7 @@ export class LoginProvider {
   }
 
   /** @throws ProblemError `unavailable` while the provider is unreachable */
-  async begin(settings: LoginSettings): Promise<Begun & { readonly url: URL }> {
+  async begin(settings: LoginSettings): Promise<StartedLogin & { readonly url: URL }> {
     const configuration = await this.configuration(settings);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
     const url = oidc.buildAuthorizationUrl(configuration, {
@@ -72,7 +72,7 @@ export class LoginProvider {
    * `search`: query of the browser's return. Verifies state, issuer, code with PKCE, signature, audience, nonce and expiry.
    * @throws ProblemError `unauthenticated` if any check fails, `unavailable` while the provider is unreachable
    */
-  async finish(settings: LoginSettings, search: string, { state, nonce, verifier }: Begun): Promise<Identified> {
+  async finish(settings: LoginSettings, search: string, { state, nonce, verifier }: StartedLogin): Promise<Identified> {
     const configuration = await this.configuration(settings);
     const url = new URL(`${this.originOf(settings)}${CALLBACK_PATH}${search}`);
     try {

@@ -20,7 +20,7 @@ import { cookieNames, newSecret, readCookie, setCookie } from './login-cookies.j
 import { LoginProvider } from './login-provider.service.js';
 import { LoginRecords, STATE_MS } from './login-records.service.js';
 import { LoginSessions } from './login-sessions.service.js';
-import { assertOwnPage } from './own-page.js';
+import { assertSameOrigin } from './same-origin.js';
 import { safeReturn } from './safe-return.js';
 
 /** Next location of the browser, and its new cookies. */
@@ -92,7 +92,7 @@ export class LoginService {
   async signOut(method: string, headers: IncomingHttpHeaders): Promise<SignedOut & { readonly setCookie: string }> {
     const settings = this.settings();
     const origin = this.provider.originOf(settings);
-    assertOwnPage(method, headers, origin);
+    assertSameOrigin(method, headers, origin);
     await redisOr(
       this.sessions.end(settings, headers.cookie, (principal) =>
         this.acts.admit(principal, { revokes: true }).record('admin.signed_out', { target: principal.keyId }),

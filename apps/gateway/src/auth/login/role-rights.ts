@@ -18,7 +18,7 @@ export function rightsOfRoles(roles: readonly Role[]): Rights {
 }
 
 /** Principal with at most the rights of `most`. */
-export function narrowed(principal: Principal, most: Rights): Principal {
+export function narrowRights(principal: Principal, most: Rights): Principal {
   const { scopes, agents, users, tools = most.tools } = principal;
   return {
     ...principal,

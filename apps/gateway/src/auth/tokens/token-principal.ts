@@ -56,7 +56,7 @@ export function boundsOf({
 }
 
 /** True if the issuer may serve the tenant. */
-export function speaksFor({ tenant, tenants }: JwtIssuer, tenantId: string): boolean {
+export function isIssuerOf({ tenant, tenants }: JwtIssuer, tenantId: string): boolean {
   return tenant === undefined ? tenants === undefined || anyGlobMatches(tenants, tenantId) : tenant === tenantId;
 }
 
@@ -82,7 +82,7 @@ function tenantOf(claims: JWTPayload, rules: JwtIssuer): string {
   if (tenant !== undefined) return tenant;
   const named = labelOf(claims, tenantClaim, 'tenant');
   if (named === undefined) throw wrongClaim(tenantClaim, 'the name of a tenant; it is missing');
-  if (!speaksFor(rules, named)) throw wrongClaim(tenantClaim, 'a tenant that this issuer may speak for');
+  if (!isIssuerOf(rules, named)) throw wrongClaim(tenantClaim, 'a tenant that this issuer may speak for');
   return named;
 }
 

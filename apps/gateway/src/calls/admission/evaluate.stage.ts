@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CallEvaluator } from './call-evaluator.service.js';
-import { inPlace } from './in-place.js';
+import { applyCallTree } from './call-tree.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /** Resolves the tool, checks that the key may use it, validates the arguments, and decides by permission mode and policy. */
@@ -13,8 +13,8 @@ export class EvaluateStage implements AdmissionStage {
 
   run(submission: Submission): void | Promise<void> {
     const evaluated = this.evaluator.evaluate(submission.principal, submission.body, submission.options.spoken);
-    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = inPlace(submission, it)));
-    submission.evaluated = inPlace(submission, evaluated);
+    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = applyCallTree(submission, it)));
+    submission.evaluated = applyCallTree(submission, evaluated);
   }
 
   spanAttributes({ evaluated: { decision, rejection } }: Submission): Record<string, string | undefined> {

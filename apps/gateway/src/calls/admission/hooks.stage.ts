@@ -6,7 +6,7 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { isToolAllowed } from '../../auth/tool-patterns.js';
 import { BeforeHooks, hooksApply } from './before-hooks.service.js';
 import type { CallHooks } from './evaluated-call.js';
-import { inPlace } from './in-place.js';
+import { applyCallTree } from './call-tree.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /**
@@ -32,7 +32,10 @@ export class HooksStage implements AdmissionStage {
   private async runHooks(submission: Submission, hooks: CallHooks): Promise<void> {
     const { principal, body, callId, evaluated, options } = submission;
     const signal = options.clientDisconnectSignal?.() ?? new AbortController().signal;
-    const result = await this.hooks.run({ principal, body, callId, evaluated, signal, inPlace: (it) => inPlace(submission, it) }, hooks);
+    const result = await this.hooks.run(
+      { principal, body, callId, evaluated, signal, inPlace: (it) => applyCallTree(submission, it) },
+      hooks,
+    );
     submission.evaluated = result.evaluated;
     submission.transient = result.transient ?? false;
     if (result.evaluated.hooks !== undefined) this.assertKey(submission);

@@ -57,7 +57,7 @@ export function refusalOf(problem: ProblemError): CallToolResult {
  * Result for a call that continues after the client's wait. An error for a tool with an output schema, since clients reject a
  * success without structured content.
  */
-export function unfinished(call: Call, text: string, isError: boolean): CallToolResult {
+export function unfinishedResult(call: Call, text: string, isError: boolean): CallToolResult {
   const args = JSON.stringify({ callId: call.id });
   const hint = `Call the tool ${CALL_RESULT_TOOL} with ${args} to wait for its result. Do not make the call again.`;
   return { content: [{ type: 'text', text: `${text} ${hint}` }], isError, _meta: metaOf(call) };

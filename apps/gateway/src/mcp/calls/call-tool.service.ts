@@ -21,7 +21,7 @@ import { LOGGER } from '../../platform/tokens.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
 import { CallProgress, type ProgressPlace } from './call-progress.service.js';
 import { CallQuestions } from './call-questions.service.js';
-import { hasOutputSchema, needsStructure, refusalOf, resultOf, unfinished } from './call-result.js';
+import { hasOutputSchema, needsStructure, refusalOf, resultOf, unfinishedResult } from './call-result.js';
 import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
 import { OwnedCalls } from './owned-calls.service.js';
 import { ProgressMeter, type ProgressStep } from './progress-meter.js';
@@ -174,7 +174,7 @@ export class CallToolService {
     const waits = this.questions.nameOf(call) !== undefined;
     const text = waits ? this.questions.howToAnswer(call) : `${call.tool} goes on: the call is ${call.status}.`;
     const needsError = call.status === 'waiting_approval' || hasOutputSchema(this.tools, call);
-    return { result: unfinished(call, text, needsError) };
+    return { result: unfinishedResult(call, text, needsError) };
   }
 
   /** Undefined if the wait continues. */

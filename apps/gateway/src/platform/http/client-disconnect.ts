@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
 /** Signal that aborts when the client of the HTTP request disconnects before the response is complete. */
-export const ClientGone = createParamDecorator((_nothing: undefined, context: ExecutionContext): AbortSignal =>
+export const ClientDisconnect = createParamDecorator((_nothing: undefined, context: ExecutionContext): AbortSignal =>
   clientDisconnectSignal(context.getArgByIndex<FastifyReply>(1)),
 );
 

@@ -2,10 +2,10 @@ import { isJSONRPCRequest, PARSE_ERROR, parseJSONRPCMessage, type JSONRPCMessage
 import { parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
-import { carried, carriedTask } from './carried-result.js';
+import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
 import { ListPages } from './list-pages.js';
-import { withoutNulls } from './mended.js';
+import { withoutNulls } from './tolerant-fields.js';
 import { readToolList } from './tool-list.js';
 
 /** Their results are those of a tool. */
@@ -160,7 +160,7 @@ function withKind(result: unknown): unknown {
 function toolResult(result: unknown): unknown {
   const type = fieldsOf(result)['resultType'];
   if (isFields(result) && (type === 'input_required' || isFields(result['task']))) return result;
-  return type === 'task' ? carriedTask(fieldsOf(result)) : carried(result);
+  return type === 'task' ? carriedTask(fieldsOf(result)) : carryResult(result);
 }
 
 function errorOf(error: unknown) {

@@ -7,7 +7,7 @@ const RESULT = 'io.toolyard/result';
  * A result on its way through the client, which would refuse it for one odd part, and knows no tasks of revision
  * 2026-07-28 (`resultType: task`): a result without content that carries it.
  */
-export function carried(result: unknown): CallToolResult & { readonly resultType: string } {
+export function carryResult(result: unknown): CallToolResult & { readonly resultType: string } {
   return { resultType: 'complete', content: [], _meta: { [RESULT]: result ?? null } };
 }
 

@@ -1,6 +1,6 @@
 import { specTypeSchemas, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { fieldsOf, textOf, type Fields } from '../../fields.js';
-import { isValid, withCacheFacts, withoutNulls } from './mended.js';
+import { isValid, withCacheFacts, withoutNulls } from './tolerant-fields.js';
 
 /** Revision that a server speaks which names none that is known: servers assume it too where a client names none. */
 const ASSUMED_VERSION = '2025-03-26';

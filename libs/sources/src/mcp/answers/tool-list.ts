@@ -1,7 +1,7 @@
 import { specTypeSchemas, type Tool } from '@modelcontextprotocol/client';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { MAX_LISTED } from './list-pages.js';
-import { isEmptyList, isValid, withCacheFacts, withoutNulls } from './mended.js';
+import { isEmptyList, isValid, withCacheFacts, withoutNulls } from './tolerant-fields.js';
 
 const MENDED = 'io.toolyard/tool';
 const FIELDS = ['title', 'description', 'outputSchema', 'execution', 'icons'];

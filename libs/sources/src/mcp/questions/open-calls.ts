@@ -4,7 +4,7 @@ import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
 import type { OwnSampling } from './own-sampling.js';
-import { givenIn, questionOf, type Asked, type AskedState, type Given } from './question.js';
+import { givenAnswer, questionOf, type Asked, type AskedState, type Given } from './question.js';
 import { relatedTask } from './related-task.js';
 
 /** Delay and limit for passing on an answer, which any free worker may take, to the worker with the connection. */
@@ -39,7 +39,7 @@ export class OpenCalls<T> {
 
   /** The answer has come, or its time is over. @throws ToolError when the call is not under way any more */
   async resume(state: OpenState, ctx: ToolContext): Promise<T | Suspension> {
-    const given = ctx.resumed?.reason === 'input' ? givenIn(ctx.resumed) : (state.given ?? {});
+    const given = ctx.resumed?.reason === 'input' ? givenAnswer(ctx.resumed) : (state.given ?? {});
     const call = this.left.get(ctx.callId);
     if (state.connection !== this.id || call === undefined) {
       if (state.connection === this.id || state.tries >= MAX_TRIES) throw gone();

@@ -75,7 +75,7 @@ export interface Given {
   readonly refused?: string | undefined;
 }
 
-export function givenIn({ reason, input, declined }: Resumed): Given {
+export function givenAnswer({ reason, input, declined }: Resumed): Given {
   if (reason !== 'input') return {};
   return { ...(input === undefined ? {} : { value: input }), ...(declined === true ? { declined } : {}) };
 }

@@ -2,7 +2,7 @@ import { isInputRequiredResult, type InputRequiredResult } from '@modelcontextpr
 import { Json } from '#contracts';
 import { Suspension, ToolError, type Resumed } from '#tool-sdk';
 import { SamplingBudget, type OwnSampling, type SamplingContext } from './own-sampling.js';
-import { answerOf, AskedMethod, givenIn, questionOf, type RoundState, type Sampled } from './question.js';
+import { answerOf, AskedMethod, givenAnswer, questionOf, type RoundState, type Sampled } from './question.js';
 import { NOT_OFFERED, sampledIn } from './sampling.js';
 
 const MAX_ROUNDS = 20;
@@ -55,10 +55,10 @@ export async function sampledByOwn(state: RoundState, own: OwnSampling | undefin
 }
 
 /** The state with the answer to its open question. @throws ToolError where a model gave none: the protocol has no answer for that */
-export function answered(source: string, state: RoundState, resumed: Resumed): RoundState {
+export function withAnswer(source: string, state: RoundState, resumed: Resumed): RoundState {
   const [open, ...left] = state.left;
   if (open === undefined) return state;
-  const given = givenIn(resumed);
+  const given = givenAnswer(resumed);
   const answer = open.method === 'elicitation/create' ? answerOf(open.params, given) : sampledIn(given.value);
   if (answer === undefined) throw failed(`The MCP server ${source} asked for a model (${open.method}), and the MCP client declined.`);
   return { ...state, left, responses: { ...state.responses, [open.key]: Json.parse(answer) } };

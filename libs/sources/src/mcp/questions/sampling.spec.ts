@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Suspension } from '#tool-sdk';
-import { answered, firstRound, nextStep } from './rounds.js';
+import { withAnswer, firstRound, nextStep } from './rounds.js';
 import { samplingQuestion, samplingResult } from './sampling.js';
 
 const TEXT = { type: 'text' as const, text: 'hi' };
@@ -39,12 +39,12 @@ describe('a question of a server for a model', () => {
     ['answers with what is no result', { input: { ...RESULT, content: 'hi' } }],
     ['gives a tool use', { input: { ...RESULT, content: { type: 'tool_use', id: '1', name: 'rm', input: {} } } }],
   ])('fails the call with a question for a model when the client %s', (_title, given) => {
-    expect(() => answered('server', roundOf(PARAMS), { reason: 'input', ...given })).toThrow('the MCP client declined');
+    expect(() => withAnswer('server', roundOf(PARAMS), { reason: 'input', ...given })).toThrow('the MCP client declined');
     expect(() => samplingResult('input' in given ? { value: given.input } : {})).toThrow('no answer of its model');
   });
 
   it("takes the result of the model of a server's question as it is", () => {
-    expect(answered('server', roundOf(PARAMS), { reason: 'input', input: RESULT }).responses).toEqual({ one: RESULT });
+    expect(withAnswer('server', roundOf(PARAMS), { reason: 'input', input: RESULT }).responses).toEqual({ one: RESULT });
     expect(samplingResult({ value: RESULT })).toEqual(RESULT);
   });
 });

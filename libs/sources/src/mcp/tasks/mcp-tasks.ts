@@ -8,7 +8,7 @@ import type { OwnSampling } from '../questions/own-sampling.js';
 import { FollowedTask } from './followed-task.js';
 import { PolledTask } from './polled-task.js';
 import { CreatedTask, pollMs, taskIn, taskState, TaskState, type ServerTask } from './task.js';
-import { carried } from '../answers/carried-result.js';
+import { carryResult } from '../answers/carried-result.js';
 import { TaskSupport } from './task-support.js';
 import { TaskWatch } from './task-watch.js';
 
@@ -84,7 +84,7 @@ export class McpTasks {
     }
     const result = await this.polled.look(state, ctx);
     if (result instanceof Suspension) return result;
-    return carried(result);
+    return carryResult(result);
   }
 
   /** An answer for a task whose connection is gone is not given: the task is followed again, and asks again. */
@@ -119,5 +119,5 @@ export class McpTasks {
 /** Some servers run the tool at once, whatever they were asked for. */
 function resultInPlaceOfTask(answer: unknown): CallToolResult {
   const read = specTypeSchemas.CallToolResult['~standard'].validate(answer);
-  return read.issues === undefined ? read.value : carried(answer);
+  return read.issues === undefined ? read.value : carryResult(answer);
 }

@@ -2,7 +2,7 @@ import { ProtocolError, type Client, type InputRequiredResult } from '@modelcont
 import { z } from 'zod';
 import { Json } from '#contracts';
 import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
-import { answered, firstRound, nextStep, sampledByOwn } from '../questions/rounds.js';
+import { withAnswer, firstRound, nextStep, sampledByOwn } from '../questions/rounds.js';
 import { OPEN_MS } from '../questions/open-call.js';
 import type { OwnSampling } from '../questions/own-sampling.js';
 import { pollMs, ServerTask, type TaskState } from './task.js';
@@ -63,7 +63,7 @@ export class PolledTask {
   private withAnswer(state: TaskState, { resumed }: ToolContext): TaskState {
     const { rounds } = state;
     if (rounds === undefined || rounds.left.length === 0 || resumed === undefined) return state;
-    return { ...state, rounds: answered(this.parts.source, rounds, resumed) };
+    return { ...state, rounds: withAnswer(this.parts.source, rounds, resumed) };
   }
 
   /** The suspension for the next question; once all are answered, the state after the server has the answers. */

@@ -1,6 +1,6 @@
 import type { ToolOutputObject } from '#tool-sdk';
 import { type ServerRun, requireCapability } from '../server/operations/place-request.js';
-import { TextEdits, parsed } from '../server/server-answers.js';
+import { TextEdits, parseAnswer } from '../server/server-answers.js';
 import { changeFiles } from './change-files.js';
 import { plannedEdits } from './text-edits.js';
 
@@ -22,7 +22,7 @@ export async function formatFile(
     const { uri, text } = await server.show(path, ctx);
     const options = { tabSize, insertSpaces };
     const answer = await server.request('textDocument/formatting', { textDocument: { uri }, options }, ctx);
-    return { edits: parsed(TextEdits, answer, settings.name), seen: text };
+    return { edits: parseAnswer(TextEdits, answer, settings.name), seen: text };
   });
   const planned = edits.length === 0 ? [] : [plannedEdits(path, edits, settings.name, (text) => text === seen)];
   return changeFiles(planned, { dryRun, ctx });

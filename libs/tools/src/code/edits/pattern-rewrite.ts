@@ -1,6 +1,6 @@
 import type { CodeLanguageName } from '#contracts';
 import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
-import { needed } from '../operations/code-request.js';
+import { requireArgument } from '../operations/code-request.js';
 import { invalidPattern, longestWord } from '../operations/pattern-search.js';
 import { SourceScan } from '../source-files.js';
 import { type PatternMatch, type SyntaxThreads, patternJob } from '../syntax-threads.js';
@@ -22,7 +22,7 @@ export async function patternRewrite(
   request: RewriteRequest,
   run: { threads: SyntaxThreads; ctx: ToolContext },
 ): Promise<ToolOutputObject> {
-  const pattern = needed(request.pattern, 'pattern');
+  const pattern = requireArgument(request.pattern, 'pattern');
   checkPlaceholders(pattern, request.replacement);
   const { path, language, limit, dryRun } = request;
   const scan = new SourceScan(run.threads, run.ctx);

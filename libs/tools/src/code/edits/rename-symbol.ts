@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { ToolError, type ToolOutputObject } from '#tool-sdk';
 import { type PlaceRequest, type ServerRun, atPlace, requireCapability } from '../server/operations/place-request.js';
-import { type AnswerEdit, WorkspaceEdit, fileWithin, parsed } from '../server/server-answers.js';
+import { type AnswerEdit, WorkspaceEdit, fileWithin, parseAnswer } from '../server/server-answers.js';
 import type { ShownDocument } from '../server/language-server.js';
 import { stampOf } from '../server/workspace-snapshot.js';
 import { changeFiles } from './change-files.js';
@@ -18,7 +18,7 @@ export async function renameSymbol(
   const { edits, name, document } = await atPlace(request, run, async ({ server, document: shown, params }) => {
     requireCapability(server, 'renameProvider', 'renaming');
     const answer = await server.request('textDocument/rename', { ...params, newName }, run.ctx);
-    return { edits: parsed(WorkspaceEdit, answer, server.settings.name), name: server.settings.name, document: shown };
+    return { edits: parseAnswer(WorkspaceEdit, answer, server.settings.name), name: server.settings.name, document: shown };
   });
   const { root } = run.ctx.workspace;
   const total = edits.reduce((sum, { edits: more }) => sum + more.length, 0);

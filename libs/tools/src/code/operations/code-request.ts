@@ -30,7 +30,7 @@ export interface CodeRun {
 export type CodeOperation = (request: CodeRequest, run: CodeRun) => Promise<ToolOutputObject>;
 
 /** @throws ToolError for an argument that the operation needs and that is missing, empty or no text of a source file */
-export function needed(value: string | undefined, argument: string): string {
+export function requireArgument(value: string | undefined, argument: string): string {
   if (value === undefined || value.trim() === '') throw new ToolError('invalid_arguments', `${argument} cannot be empty`);
   if (value.includes('\0')) throw new ToolError('invalid_arguments', `Invalid ${argument}: it has a NUL in it.`);
   return value.trim();

@@ -1,12 +1,12 @@
 import { ToolError } from '#tool-sdk';
 import { SourceScan } from '../source-files.js';
 import { PatternError, patternJob } from '../syntax-threads.js';
-import { type CodeOperation, needed } from './code-request.js';
+import { type CodeOperation, requireArgument } from './code-request.js';
 import { textOutput } from '../text-output.js';
 
 /** Code of the form of a pattern. */
 export const patternSearch: CodeOperation = async ({ pattern: given, language, path, limit, offset }, { threads, ctx }) => {
-  const pattern = needed(given, 'pattern');
+  const pattern = requireArgument(given, 'pattern');
   if (language === undefined) throw new ToolError('invalid_arguments', 'pattern_search needs the language of the pattern: language');
   const scan = new SourceScan(threads, ctx);
   const lines: string[] = [];

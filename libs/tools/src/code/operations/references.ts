@@ -2,7 +2,7 @@ import type { ToolContext } from '#tool-sdk';
 import { definitionsAt, referencesAt } from '../server/operations/places.js';
 import { SourceScan } from '../source-files.js';
 import { occurrencesJob } from '../syntax-threads.js';
-import { type CodeOperation, type CodeRequest, needed, splitName } from './code-request.js';
+import { type CodeOperation, type CodeRequest, requireArgument, splitName } from './code-request.js';
 import { textOutput } from '../text-output.js';
 import { nameAt } from './name-at.js';
 import { definitionsOf, symbolLine } from './symbols.js';
@@ -25,7 +25,7 @@ async function namedRequest(request: CodeRequest, place: { row: number; column: 
 
 /** Definitions of exactly this name. */
 const definitionsByName: CodeOperation = async (request, { threads, ctx }) => {
-  const wanted = needed(request.symbol_name, 'symbol_name');
+  const wanted = requireArgument(request.symbol_name, 'symbol_name');
   const scan = new SourceScan(threads, ctx);
   const { found, more } = await definitionsOf(wanted, request, true, { scan, limit: request.limit, offset: request.offset });
   const notes = [...(found.length > 1 ? [BY_NAME] : []), ...(more ? [`the first ${found.length} are shown`] : [])];
@@ -35,7 +35,7 @@ const definitionsByName: CodeOperation = async (request, { threads, ctx }) => {
 
 /** Occurrences of a name in code, outside of comments and strings. */
 const referencesByName: CodeOperation = async ({ symbol_name, path, language, limit, offset }, { threads, ctx }) => {
-  const { name } = splitName(needed(symbol_name, 'symbol_name'));
+  const { name } = splitName(requireArgument(symbol_name, 'symbol_name'));
   const scan = new SourceScan(threads, ctx);
   const lines: string[] = [];
   const references: object[] = [];

@@ -1,7 +1,7 @@
 import type { FileResult } from '../source-files.js';
 import { SourceScan } from '../source-files.js';
 import { type CodeSymbol, symbolsJob } from '../syntax-threads.js';
-import { type CodeOperation, type CodeRequest, type CodeRun, isWithinNames, needed, splitName } from './code-request.js';
+import { type CodeOperation, type CodeRequest, type CodeRun, isWithinNames, requireArgument, splitName } from './code-request.js';
 import { textOutput } from '../text-output.js';
 
 /** Definitions of one file. */
@@ -14,7 +14,7 @@ export function symbolLine({ name, kind, within, row, line }: CodeSymbol, path: 
 
 /** Definitions whose name equals or contains the given one. */
 export const searchSymbols: CodeOperation = async (request, run) => {
-  const wanted = needed(request.symbol_name, 'symbol_name');
+  const wanted = requireArgument(request.symbol_name, 'symbol_name');
   const scan = new SourceScan(run.threads, run.ctx);
   const { found, more } = await definitionsOf(wanted, request, request.exact_match, { scan, limit: request.limit, offset: request.offset });
   const lines = found.map(({ symbol, path }) => symbolLine(symbol, path));
@@ -25,8 +25,8 @@ export const searchSymbols: CodeOperation = async (request, run) => {
 
 /** The definitions of several names at once, with their source where it is wanted. */
 export const lookupSymbols: CodeOperation = async (request, run) => {
-  const names = (request.symbols ?? []).map((name) => needed(name, 'symbols'));
-  needed(names[0], 'symbols');
+  const names = (request.symbols ?? []).map((name) => requireArgument(name, 'symbols'));
+  requireArgument(names[0], 'symbols');
   const parts: string[] = [];
   const details: object[] = [];
   const scan = new SourceScan(run.threads, run.ctx);

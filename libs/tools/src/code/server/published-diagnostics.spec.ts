@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { PublishedDiagnostics } from './published-diagnostics.js';
-import { Places, parsed } from './server-answers.js';
+import { Places, parseAnswer } from './server-answers.js';
 
 const now = { signal: new AbortController().signal, timeoutMs: 60_000 };
 
@@ -15,11 +15,11 @@ it('keeps 200 faults of a report, and 4 MiB of all reports, the newest', async (
 
 it('refuses an answer of too many values before it is checked', () => {
   expect(() =>
-    parsed(
+    parseAnswer(
       Places,
       Array.from({ length: 200_001 }, () => 0),
       'slow',
     ),
   ).toThrow('gave an answer of more than 200000 values');
-  expect(() => parsed(Places, [0], 'slow')).toThrow('not of the protocol');
+  expect(() => parseAnswer(Places, [0], 'slow')).toThrow('not of the protocol');
 });

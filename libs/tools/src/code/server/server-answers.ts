@@ -70,7 +70,7 @@ export const WorkspaceEdit = z
 const MOST_VALUES = 200_000;
 
 /** @throws ToolError where an answer is not of the form of the protocol, or too long */
-export function parsed<S extends z.ZodType>(schema: S, answer: unknown, serverName: string): z.output<S> {
+export function parseAnswer<S extends z.ZodType>(schema: S, answer: unknown, serverName: string): z.output<S> {
   if (hasMoreValues(answer, MOST_VALUES))
     throw new ToolError('tool_failed', `The language server ${serverName} gave an answer of more than ${MOST_VALUES} values.`, {
       retryable: false,

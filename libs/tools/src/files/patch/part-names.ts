@@ -1,5 +1,5 @@
 import { type FileChange, type Hunk, invalid } from './file-change.js';
-import { commonNames, type HeaderName, nameBelowFolders, normalized, plainName, renamedNames, singleNames } from './patch-names.js';
+import { commonNames, type HeaderName, nameBelowFolders, normalizePath, plainName, renamedNames, singleNames } from './patch-names.js';
 
 /** Reading of the part of one file. */
 export interface Part {
@@ -29,7 +29,7 @@ export function namesOf(part: Part, wanted: ReadonlySet<string>): Named {
   const { said } = part;
   for (const kind of ['rename', 'copy'] as const) {
     const [from, to] = [said.get(`${kind} from`), said.get(`${kind} to`)];
-    if (from !== undefined && to !== undefined) return { kind, from: normalized(plainName(from)), path: normalized(plainName(to)) };
+    if (from !== undefined && to !== undefined) return { kind, from: normalizePath(plainName(from)), path: normalizePath(plainName(to)) };
     if (from !== undefined || to !== undefined) throw invalid(`line ${part.line} begins a ${kind} with only one name.`);
   }
   const isNew = said.has('new file mode') || (part.before?.isNone ?? false);

@@ -68,7 +68,7 @@ function bare(name: string): string {
  * compares. Empty where they mean two files.
  */
 export function commonNames(before: string, after: string): readonly string[] {
-  const [old, now] = [normalized(before), normalized(after)];
+  const [old, now] = [normalizePath(before), normalizePath(after)];
   if (old === now) return bare(now) === now ? [now] : [now, bare(now)];
   if (bare(old) === bare(now)) return [bare(now)];
   if (CHANGED.some((ending) => now === `${old}${ending}` || bare(now) === `${bare(old)}${ending}`)) return [bare(old)];
@@ -78,13 +78,13 @@ export function commonNames(before: string, after: string): readonly string[] {
 
 /** Both names without the prefixes of git, if they have them and differ. */
 export function renamedNames(before: string, after: string): readonly [string, string] | undefined {
-  const [old, now] = [normalized(before), normalized(after)];
+  const [old, now] = [normalizePath(before), normalizePath(after)];
   return old.startsWith('a/') && now.startsWith('b/') && bare(old) !== bare(now) ? [bare(old), bare(now)] : undefined;
 }
 
 /** Name below two compared folders: `old/x` and `new/x`, `../one/x` and `/tmp/two/x`. */
 export function nameBelowFolders(before: string, after: string): string | undefined {
-  const [old = [], now = []] = [before, after].map((it) => normalized(it).split('/'));
+  const [old = [], now = []] = [before, after].map((it) => normalizePath(it).split('/'));
   const most = Math.min(old.length, now.length) - 1;
   let common = 0;
   while (common < most && old.at(-1 - common) === now.at(-1 - common)) common += 1;
@@ -93,10 +93,10 @@ export function nameBelowFolders(before: string, after: string): string | undefi
 
 /** Possible names of the file beside /dev/null. */
 export function singleNames(name: string): readonly string[] {
-  const plain = normalized(name);
+  const plain = normalizePath(name);
   return bare(plain) === plain ? [plain] : [bare(plain), plain];
 }
 
-export function normalized(path: string): string {
+export function normalizePath(path: string): string {
   return path.replace(/^(?:\.\/+)+/, '');
 }

@@ -1,5 +1,5 @@
 import { type FileChange, type Hunk, type HunkLine, invalid, MOST_FILES } from './file-change.js';
-import { normalized } from './patch-names.js';
+import { normalizePath } from './patch-names.js';
 import { isFileHeaderAt, readBareHunk, readHunk } from './read-hunk.js';
 
 const SECTION = /^\*\*\* (Add|Update|Delete) File: *(.+)$/;
@@ -27,7 +27,7 @@ export function readCodex(text: string): FileChange[] {
       );
     let next = at + 1;
     while (next < end && !SECTION.test(bare[next] ?? '')) next += 1;
-    changes.push(changeOf({ lines: all.slice(0, next), bare, at: at + 1, path: normalized(name.trim()) }, action));
+    changes.push(changeOf({ lines: all.slice(0, next), bare, at: at + 1, path: normalizePath(name.trim()) }, action));
     at = next;
   }
   return changes;
@@ -51,7 +51,7 @@ function changeOf(section: Section, action: string): FileChange {
   }
   const [, to] = /^\*\*\* Move to: *(.+)$/.exec(bare[at] ?? '') ?? [];
   const hunks = hunksOf(section, to === undefined ? at : at + 1);
-  const target = normalized(to?.trim() ?? path);
+  const target = normalizePath(to?.trim() ?? path);
   if (hunks.length === 0 && target === path) throw invalid(`it names ${path} in line ${at} and changes nothing of it.`);
   return target === path ? { kind: 'change', path, hunks } : { kind: 'rename', path: target, from: path, hunks };
 }

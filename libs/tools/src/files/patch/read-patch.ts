@@ -1,5 +1,5 @@
 import { type FileChange, invalid, isBefore, MOST_FILES } from './file-change.js';
-import { normalized } from './patch-names.js';
+import { normalizePath } from './patch-names.js';
 import { isCodexPatch, readCodex } from './read-codex.js';
 import { otherForm, readUnified } from './read-unified.js';
 
@@ -8,7 +8,7 @@ const FORM = 'Begin each file with "--- a/path" and "+++ b/path", or write "*** 
 
 /** The changes of a patch in either form. `paths`: the files that the caller names. Pure. @throws ToolError */
 export function readPatch(text: string, paths?: readonly string[]): readonly FileChange[] {
-  const named = new Set(paths?.map(normalized));
+  const named = new Set(paths?.map(normalizePath));
   const bare = withoutIndent(text);
   const parts = isCodexPatch(bare) ? readCodex(bare) : readUnified(bare, named);
   if (parts.length === 0 || parts.length > MOST_FILES)

@@ -1,7 +1,7 @@
 import type { ToolOutputObject } from '#tool-sdk';
 import { CompletionItemKind } from 'vscode-languageserver-protocol/node';
 import { textOutput } from '../../text-output.js';
-import { Completions, parsed } from '../server-answers.js';
+import { Completions, parseAnswer } from '../server-answers.js';
 import { type PlaceRequest, type ServerRun, atPlace, requireCapability } from './place-request.js';
 
 const SHOWN_CHARACTERS = 200;
@@ -16,7 +16,7 @@ export async function completionsAt(request: PlaceRequest & { readonly limit: nu
     const answer = await server.request('textDocument/completion', params, run.ctx);
     const line = document.text.split('\n')[params.position.line] ?? '';
     const [word = ''] = /[\p{ID_Continue}$]*$/u.exec(line.slice(0, params.position.character)) ?? [];
-    return { items: parsed(Completions, answer, server.settings.name), before: word.toLowerCase() };
+    return { items: parseAnswer(Completions, answer, server.settings.name), before: word.toLowerCase() };
   });
   const fitting = items.filter(({ label, filterText }) => (filterText ?? label).toLowerCase().startsWith(before));
   const sorted = fitting.toSorted((a, b) => ((a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1));

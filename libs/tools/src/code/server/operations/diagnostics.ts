@@ -1,7 +1,7 @@
 import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import { textOutput } from '../../text-output.js';
 import type { LanguageServer } from '../language-server.js';
-import { type AnswerDiagnostic, DiagnosticReport, Diagnostics, parsed } from '../server-answers.js';
+import { type AnswerDiagnostic, DiagnosticReport, Diagnostics, parseAnswer } from '../server-answers.js';
 import type { ServerRun } from './place-request.js';
 
 const MESSAGE_CHARACTERS = 1_000;
@@ -38,10 +38,10 @@ async function askFor(server: LanguageServer, path: string, ctx: ToolContext): P
   const { name } = server.settings;
   if (server.can('diagnosticProvider')) {
     const { uri } = await server.show(path, ctx);
-    return parsed(DiagnosticReport, await server.request('textDocument/diagnostic', { textDocument: { uri } }, ctx), name);
+    return parseAnswer(DiagnosticReport, await server.request('textDocument/diagnostic', { textDocument: { uri } }, ctx), name);
   }
   const { uri } = await server.show(path, ctx, true);
   const signal = AbortSignal.any([ctx.signal, server.ended]);
   const items = await server.diagnostics.settled(uri, { signal, timeoutMs: server.times.requestMs });
-  return items === undefined ? undefined : parsed(Diagnostics, items, name);
+  return items === undefined ? undefined : parseAnswer(Diagnostics, items, name);
 }

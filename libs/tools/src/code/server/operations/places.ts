@@ -1,6 +1,6 @@
 import type { ToolOutputObject } from '#tool-sdk';
 import { textOutput } from '../../text-output.js';
-import { Places, parsed, type AnswerPlace } from '../server-answers.js';
+import { Places, parseAnswer, type AnswerPlace } from '../server-answers.js';
 import { type PlaceInServer, type PlaceRequest, type ServerRun, atPlace, requireCapability } from './place-request.js';
 import { type PlaceLine, PlaceLines } from './place-lines.js';
 
@@ -24,7 +24,7 @@ export async function referencesAt(request: PlaceRequest & Page, run: ServerRun)
     const { server, params } = place;
     const answer = server.request('textDocument/references', { ...params, context: { includeDeclaration: true } }, run.ctx);
     const both = await Promise.all([answer, definitionsOf(place, run)]);
-    return [parsed(Places, both[0], server.settings.name), both[1]] as const;
+    return [parseAnswer(Places, both[0], server.settings.name), both[1]] as const;
   });
   const defined = new Set(new PlaceLines(run.ctx).sorted(definitions).map(nameOf));
   const { lines, notes, more } = await linesOf(places, request, run);
@@ -40,7 +40,7 @@ export async function referencesAt(request: PlaceRequest & Page, run: ServerRun)
 
 async function definitionsOf({ server, params }: PlaceInServer, { ctx }: ServerRun): Promise<AnswerPlace[]> {
   requireCapability(server, 'definitionProvider', 'definitions');
-  return parsed(Places, await server.request('textDocument/definition', params, ctx), server.settings.name);
+  return parseAnswer(Places, await server.request('textDocument/definition', params, ctx), server.settings.name);
 }
 
 async function linesOf(
