@@ -83,14 +83,14 @@ describe('traces', () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const { body } = await submit('shell', { command: 'echo "$TRACEPARENT"' }, traceparent, { toolCallId: 'toolu_1', sessionId: 'traced' });
     expect(body.outcome).toBe('completed');
-    const names = ['POST /v1/calls', 'submit_call shell', 'judge', 'accept', 'queue shell', 'execute_tool shell'];
+    const names = ['POST /v1/calls', 'submit_call shell', 'evaluate', 'accept', 'queue shell', 'execute_tool shell'];
     const attemptStages = ['run', 'load_inputs', 'call_tool', 'commit'];
     const spans = await collector.whole(traceId, [...names, ...attemptStages], spanId);
 
     expect(spans.map(({ name }) => name).sort()).toEqual([...names, ...attemptStages].sort());
     expect(named(spans, 'POST /v1/calls')[0]).toMatchObject({ parentSpanId: spanId, kind: 'server', service: 'toolyard-gateway' });
     expect(named(spans, 'submit_call shell')[0]).toMatchObject({ kind: 'producer', failed: false });
-    for (const name of ['judge', 'accept', 'queue shell', 'execute_tool shell'])
+    for (const name of ['evaluate', 'accept', 'queue shell', 'execute_tool shell'])
       expect(parentOf(spans, named(spans, name)[0])).toBe('submit_call shell');
     for (const name of attemptStages) expect(parentOf(spans, named(spans, name)[0])).toBe('execute_tool shell');
     const [execute] = named(spans, 'execute_tool shell');
@@ -132,13 +132,13 @@ describe('traces', () => {
     const more = { agentId: 'checked', sessionId: 'staged', dialect: 'zeroclaw' };
     const { body } = await agent.submit('shell', { command: 'touch z' }, more, { traceparent });
     await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'allow' });
-    const stages = ['judge', 'hooks', 'limits', 'accept'];
+    const stages = ['evaluate', 'hooks', 'limits', 'accept'];
     const later = ['approve', 'execute_tool shell', 'call_tool', 'after_hooks', 'commit'];
     const spans = await collector.whole(traceId, [...stages, 'submit_call shell', ...later], spanId);
     for (const stage of stages) expect([stage, parentOf(spans, named(spans, stage)[0])]).toEqual([stage, 'submit_call shell']);
     const inOrder = [...stages, ...later].map((stage) => named(spans, stage)[0]?.startMs ?? 0);
     expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
-    expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'ask' } });
+    expect(named(spans, 'evaluate')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'ask' } });
   });
 
   it('traces each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {

@@ -18,7 +18,7 @@ import {
   waitForRedis,
 } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
-import { connected, RedisMemory, type RedisConnection } from '#redis';
+import { waitUntilConnected, RedisMemory, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { GatewayEnv } from './platform/gateway-env.config.js';
@@ -53,7 +53,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
   const close = (drainMs = config.drainMs) => (closing ??= closeGateway(app, drainMs, () => app.get(ForeignWorkers).close(), tracing));
   try {
     const failFast = [FAIL_FAST_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
-    await step('connect', () => Promise.all(failFast.map(connected)));
+    await step('connect', () => Promise.all(failFast.map(waitUntilConnected)));
     await step('measure the memory of Redis', () => app.get(RedisMemory).start());
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());

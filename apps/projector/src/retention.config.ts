@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { TenantRetention, validationFaults } from '#contracts';
 import { archiveDaysOf, longestArchiveDays, type RetentionPolicy } from '#history';
-import { ConfigError, indented } from '#platform';
+import { ConfigError, indentLines } from '#platform';
 import type { ArchiveDays } from '#sealing';
 import type { ProjectorConfig } from './projector.config.js';
 
@@ -22,7 +22,7 @@ export function readRetention({
   if (configPath === undefined) return { days, archiveDays, tenants: {} };
   const parsed = RetentionFile.safeParse(settingsIn(configPath));
   if (!parsed.success)
-    throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${indented(validationFaults(parsed.error))}`);
+    throw new ConfigError(`The retention in ${configPath} (TOOLYARD_CONFIG) is wrong:\n${indentLines(validationFaults(parsed.error))}`);
   const tenants = Object.fromEntries(Object.entries(parsed.data.tenants).map(([tenant, { retention }]) => [tenant, retention]));
   return { days, archiveDays, tenants };
 }

@@ -6,7 +6,7 @@ export { readSegment, sealSegment, SEGMENT_LIMITS } from './segment/segment.js';
 export type { SealedEvent } from './segment/event-lines.js';
 export type { Manifest } from './segment/manifest.js';
 export { findInGeneration, findSegment, lastSegment, loadLines, loadSegment, storeSegment } from './segment/segments.js';
-export { storeLeaves as keepLeaves } from './segment/stored-leaves.js';
+export { storeLeaves } from './segment/stored-leaves.js';
 export { generationsOf } from './segment/segment-listing.js';
 export { DropSigner } from './retention/drop-signer.js';
 export type { DropRule } from './retention/drop-statement.js';

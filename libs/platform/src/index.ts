@@ -20,5 +20,5 @@ export { runService } from './run-service.js';
 export { shutdownSteps } from './shutdown-steps.js';
 export { silentConnection } from './silent-connection.js';
 export { startSteps } from './start-step.js';
-export { ConfigError, environmentFaults, indentLines as indented, StartupError, wrongEnvironment } from './startup-error.js';
+export { ConfigError, environmentFaults, indentLines, StartupError, wrongEnvironment } from './startup-error.js';
 export { VERSION } from './version.js';

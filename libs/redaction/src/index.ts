@@ -1,7 +1,7 @@
 export { SyscallAnomalyDetector } from './anomaly/syscall-anomaly.js';
 export { environmentSecrets } from './environment-secrets.js';
 export { maskSecrets, type MaskedValue } from './placeholders.js';
-export { tagUntrusted, removeTag as untagged } from './provenance.js';
+export { tagUntrusted, removeTag } from './provenance.js';
 export { Redactor } from './redactor.js';
 export { ContentSanitizer } from './content-sanitizer.js';
 export type { SanitizedTextStream } from './text/sanitized-text.js';

@@ -3,7 +3,7 @@ export { writeTogether } from './write-together.js';
 export { ContentAddressedStore } from './content-addressed-store.js';
 export * from './keys.js';
 export {
-  waitUntilConnected as connected,
+  waitUntilConnected,
   createRedis,
   isClosed,
   isCluster,

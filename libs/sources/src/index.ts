@@ -20,7 +20,7 @@ export { authorizedSource, type AuthorizedSource } from './oauth/authorized-sour
 export { wantedOf } from './oauth/issuer-metadata.js';
 export { IssuerRefusal, type Granted } from './oauth/stored-authorization.js';
 export { IssuerRequests } from './oauth/issuer-requests.js';
-export { boundFetch as bounded, type IssuerFetch } from './oauth/token-endpoint.js';
+export { boundFetch, type IssuerFetch } from './oauth/token-endpoint.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
 export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';
 export { PluginConnector } from './plugin/plugin.source.js';

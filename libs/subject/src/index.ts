@@ -2,7 +2,7 @@ export { actorText } from './actor-text.js';
 export { asCli, asCurl, asPython, asSdk } from './code/call-code.js';
 export { shellWord } from './code/literals.js';
 export { requestAsCurl, requestAsPython, requestAsTypeScript, type HttpRequest } from './code/request-code.js';
-export { diffRows, foldRows as folded, hunkRows, lineOfText, type DiffRow, type Fold, type Side } from './diff-rows.js';
+export { diffRows, foldRows, hunkRows, lineOfText, type DiffRow, type Fold, type Side } from './diff-rows.js';
 export { fileChanges, hunkHeader } from './file-changes.js';
 export { escapeInvisible, invisiblePieces, markedPieces, markedText } from './invisible.js';
 export { codeText, lookAlikes } from './look-alikes.js';

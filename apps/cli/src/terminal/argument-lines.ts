@@ -1,5 +1,5 @@
 import type { JsonValue, ToolSubject } from '#contracts';
-import { diffRows, folded, subjectParts, type Side, type SubjectPart } from '#subject';
+import { diffRows, foldRows, subjectParts, type Side, type SubjectPart } from '#subject';
 import type { Terminal } from './terminal.js';
 import { inLine } from './visible-text.js';
 
@@ -43,7 +43,7 @@ function diffLines(before: string, after: string, terminal: Terminal): string[] 
     lines.push(...gone, ...come);
     [gone, come] = [[], []];
   };
-  for (const row of folded(rows)) {
+  for (const row of foldRows(rows)) {
     if (row.kind === 'changed') {
       if (row.before) gone.push(terminal.colour('red', `- ${textOf(row.before)}`));
       if (row.after) come.push(terminal.colour('green', `+ ${textOf(row.after)}`));

@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { type DiffRow, diffRows, type Fold, folded, type Side } from '#subject';
+import { type DiffRow, diffRows, type Fold, foldRows, type Side } from '#subject';
 import classes from './diff-view.module.css';
 import { VisibleText } from './visible-text.js';
 
@@ -19,7 +19,7 @@ interface DiffViewProps {
 export function DiffView({ before, after, from, ...props }: DiffViewProps) {
   const diff = useMemo(() => {
     const { rows, ...counts } = diffRows(before, after);
-    return { ...counts, rows: folded(from === undefined ? rows : rows.map((row) => numbered(row, from))) };
+    return { ...counts, rows: foldRows(from === undefined ? rows : rows.map((row) => numbered(row, from))) };
   }, [before, after, from?.before, from?.after]);
   return <DiffTable {...diff} {...props} />;
 }

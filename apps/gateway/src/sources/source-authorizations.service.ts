@@ -15,7 +15,7 @@ import { EgressPolicy, egressFetch } from '#sandbox';
 import {
   AuthorizationStore,
   authorizedSource,
-  bounded,
+  boundFetch,
   BEGUN_MS,
   definitionFault,
   IssuerRefusal,
@@ -213,7 +213,7 @@ export class SourceAuthorizations implements BeforeApplicationShutdown {
       auth.clientSecret && resolveSecret(auth.clientSecret, this.config.env ?? {}, 'gateway'),
     ]);
     const guarded = egressFetch(policy);
-    const get = bounded(guarded.fetch, AbortSignal.timeout(TIMEOUT_MS));
+    const get = boundFetch(guarded.fetch, AbortSignal.timeout(TIMEOUT_MS));
     try {
       return await ask(new IssuerRequests(get, secret), get);
     } finally {

@@ -6,7 +6,7 @@ import {
   DropSigner,
   droppedSeq,
   findInGeneration,
-  keepLeaves,
+  storeLeaves,
   lastSegment,
   verifyArchive,
   verifyCallProof,
@@ -118,7 +118,7 @@ describe('dropped segments', () => {
   it('names dropped segments when their days were not over, or when the statement is of another archive', async () => {
     const { store, signer } = archive;
     const segment = (await findInGeneration(store, '01', 1, 1))!;
-    await keepLeaves(store, segment);
+    await storeLeaves(store, segment);
     const early = segment.lastTime + 30 * DAY_MS - 1;
     await new DropSigner({ store, signer }).sign(
       1,

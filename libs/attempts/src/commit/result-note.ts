@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { NOTE_SEPARATOR, type Result } from '#contracts';
-import { untagged } from '#redaction';
+import { removeTag } from '#redaction';
 import type { HookFeedback } from './attempt-result.js';
 import { errorMessage, errorMessageIn } from './error-message.js';
 
@@ -33,7 +33,7 @@ function statusNote(status: number, text: string, structured: Result['structured
 }
 
 function textOf({ content, provenance }: Result): string {
-  const own = provenance === undefined ? content : untagged(content, provenance.origin);
+  const own = provenance === undefined ? content : removeTag(content, provenance.origin);
   for (const item of own) {
     if (item.type === 'text') return item.text;
     if (item.type === 'json') return JSON.stringify(item.json);

@@ -2,7 +2,7 @@ import {
   droppedTo,
   findInGeneration,
   generationsOf,
-  keepLeaves,
+  storeLeaves,
   listAll,
   type ArchiveStore,
   type DropRule,
@@ -122,7 +122,7 @@ export class PartitionRetention {
     let count = 0;
     for (let { after } = part; ;) {
       const { chosen, next } = await this.choose({ ...part, after });
-      for (const { segment } of chosen) await keepLeaves(store, segment);
+      for (const { segment } of chosen) await storeLeaves(store, segment);
       const { rules, count: signed } = rulesOf(chosen, part.policy(), part.nowMs);
       const [first, last] = [chosen[0]?.segment, chosen[signed - 1]?.segment];
       if (first === undefined || last === undefined) return { count, next: first ?? next };

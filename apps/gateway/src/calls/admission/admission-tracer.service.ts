@@ -6,7 +6,7 @@ import type { AdmissionStage, Submission, SubmissionTrace } from './submission.j
 
 /**
  * Spans of submissions, off until `enable` is called. `submit_call {tool}` is stored with the call and ends on acceptance, even
- * if the caller waits longer. Its children are one span for each stage that waits, and always `judge` and `accept`; the other
+ * if the caller waits longer. Its children are one span for each stage that waits, and always `evaluate` and `accept`; the other
  * stages take microseconds.
  */
 @Injectable()

@@ -6,7 +6,7 @@ import type { AdmissionStage, Submission } from './submission.js';
 /** Resolves the tool, checks that the key may use it, validates the arguments, and decides by permission mode and policy. */
 @Injectable()
 export class EvaluateStage implements AdmissionStage {
-  readonly name = 'judge';
+  readonly name = 'evaluate';
   readonly isAlwaysTraced = true;
 
   constructor(private readonly evaluator: CallEvaluator) {}
@@ -18,6 +18,6 @@ export class EvaluateStage implements AdmissionStage {
   }
 
   spanAttributes({ evaluated: { decision, rejection } }: Submission): Record<string, string | undefined> {
-    return { 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': rejection?.error.code };
+    return { 'toolyard.decision.effect': decision.effect, 'toolyard.rejection.code': rejection?.error.code };
   }
 }
