@@ -57,7 +57,7 @@ const projects = {
   },
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/process/dashboard/**/*.spec.ts'] },
-  deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'], setupFiles: ['<rootDir>/test/support/shipped.mjs'] },
+  deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },
   // Their answers go through a public validating proxy. VALIDATED names other files, as `npm run test:validated` does.
   validated: {
     testMatch: (process.env.VALIDATED ?? VALIDATED).split(' ').map((name) => `<rootDir>/test/{api,process}/${name}.spec.ts`),

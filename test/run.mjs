@@ -41,8 +41,7 @@ const jest = [
   '--config',
   '.config/jest.mjs',
 ];
-// The long runs start gateways and workers as they are shipped. The project `deploy` does, too; the others start bundles, which start faster.
-const env = { ...process.env, ...(soak && { TEST_SHIPPED: 'yes' }), ...(seconds && { TEST_DEADLINE: Date.now() + seconds * 1000 }) };
+const env = { ...process.env, ...(seconds && { TEST_DEADLINE: Date.now() + seconds * 1000 }) };
 const run = () => spawnSync(process.execPath, [...jest, ...args, ...names, ...workers], { stdio: 'inherit', env }).status ?? 1;
 const status = run();
 if (!isWatching) process.exit(status);

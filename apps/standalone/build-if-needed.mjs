@@ -8,7 +8,14 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc', 'apps/standalone/build-if-needed.mjs'];
+const SETTINGS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  '.swcrc',
+  'apps/standalone/build-if-needed.mjs',
+  'apps/standalone/bundle-programs.mjs',
+];
 /** Compiled file by file; the bench and what it shares with the tests are there since its processes run in Node without Jest. */
 const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
@@ -139,7 +146,7 @@ const always = process.argv.includes('--always');
 const compiles =
   always ||
   now[0] !== before[0] ||
-  !existsSync(join(root, 'dist/apps/standalone/src/main.js')) ||
+  !existsSync(join(root, 'dist/program/dist/apps/standalone/src/main.js')) ||
   (hasCli && !existsSync(join(root, 'dist/cli/main.js')));
 const bundles = existsSync(join(root, 'apps/dashboard/vite.config.ts')) && (always || now[1] !== before[1]);
 if (!compiles && !bundles) process.exit(0);
@@ -162,4 +169,6 @@ if (compiles && hasCli) {
 const bundle = () => run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn');
 if (bundles && !(await step('the dashboard', bundle)))
   fail('Building the dashboard failed; what Vite said is above. Correct it and start again.');
+const program = () => run(join(root, 'apps/standalone/bundle-programs.mjs'));
+if (!(await step('the programs', program))) fail('Bundling the programs failed; what Vite said is above.');
 writeFileSync(stamp, now.join('\n'));

@@ -1,5 +1,5 @@
 // `npm run packages`: makes the npm packages of this project in dist/packages, as folders and as tarballs.
-//   @toolyard/cli         command line tool and standalone, as they are in dist/
+//   @toolyard/cli         command line tool and standalone: dist/program, which has nearly all packages in its bundle
 //   @toolyard/client      libs/client, bundled with the contracts
 //   @toolyard/tool-sdk    the authors' part of libs/tool-sdk, bundled likewise
 // Beside them what a release tells: CHANGELOG.md, its section of .github/CHANGELOG.md, and sbom.cdx.json, all packages that @toolyard/cli brings.
@@ -95,12 +95,9 @@ const declarationOf = (path) => path.replace(/\.js$/, '.d.ts');
 
 function makeProgram() {
   const target = join(OUT, 'cli');
-  const shipped = (path) => !/\.map$|\.tsbuildinfo$|\/dist\/apps\/(cli|examples)(\/|$)/.test(path);
-  for (const part of ['dist/apps', 'dist/cli', 'dist/libs', 'dist/documents'])
-    cpSync(join(ROOT, part), join(target, part), { recursive: true, filter: shipped });
-  mkdirSync(join(target, 'apps/cli'), { recursive: true });
-  cpSync(join(ROOT, root.bin.toolyard), join(target, root.bin.toolyard));
-  write(target, programManifest(root), readmeOf(join(ROOT, 'apps/cli')));
+  cpSync(join(ROOT, 'dist/program'), target, { recursive: true, filter: (path) => !path.endsWith('.map') });
+  const shipped = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'));
+  write(target, programManifest(root, shipped), readmeOf(join(ROOT, 'apps/cli')));
 }
 
 function write(target, manifest, readme) {

@@ -48,20 +48,23 @@ const DESCRIPTIONS = {
   'tool-sdk': 'Write tools and plugins for Toolyard, which runs the tool calls of LLM agents.',
 };
 
+const BROWSER = 'playwright-core';
+
 /** Scoped name: anybody may register the name of the command. */
 export const PROGRAM = '@toolyard/cli';
 
-/** Manifest of the command line tool and standalone, which are shipped in their built form. */
-export function programManifest(root) {
-  const imports = Object.entries(root.imports).map(([name, { default: built }]) => [name, built]);
+/** Manifest of the command line tool and standalone, from that of dist/program. The tool `browser` needs more of the machine, so its package is left to those who use it. */
+export function programManifest(root, { imports, dependencies, optionalDependencies: { [BROWSER]: browser, ...optionalDependencies } }) {
   return {
     name: PROGRAM,
     description: root.description,
     ...common(root),
     bin: root.bin,
-    imports: Object.fromEntries(imports),
-    dependencies: root.dependencies,
-    optionalDependencies: root.optionalDependencies,
+    imports,
+    dependencies,
+    optionalDependencies,
+    peerDependencies: { [BROWSER]: browser },
+    peerDependenciesMeta: { [BROWSER]: { optional: true } },
   };
 }
 

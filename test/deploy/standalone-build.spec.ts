@@ -11,7 +11,8 @@ beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'toolyard-build-'));
   mkdirSync(join(project, 'apps/standalone/src'), { recursive: true });
   mkdirSync(join(project, 'libs'));
-  copyFileSync('apps/standalone/build-if-needed.mjs', join(project, 'apps/standalone/build-if-needed.mjs'));
+  for (const script of ['build-if-needed.mjs', 'bundle-programs.mjs'])
+    copyFileSync(join('apps/standalone', script), join(project, 'apps/standalone', script));
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc']) copyFileSync(file, join(project, file));
   symlinkSync(join(process.cwd(), 'node_modules'), join(project, 'node_modules'));
   writeFileSync(source(), 'export const answer: number = 42;\n');
@@ -19,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(project, { recursive: true, force: true }));
 
 const source = () => join(project, 'apps/standalone/src/main.ts');
-const built = () => existsSync(join(project, 'dist/apps/standalone/src/main.js'));
+const built = () => existsSync(join(project, 'dist/program/dist/apps/standalone/src/main.js'));
 
 function run() {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'apps/standalone/build-if-needed.mjs')], {

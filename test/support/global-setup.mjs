@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { bundleApps } from './bundle-apps.mjs';
 import { startRedisServer } from './redis-server.mjs';
 import { offerPostgres } from './shared-postgres.mjs';
 
@@ -11,10 +10,7 @@ import { offerPostgres } from './shared-postgres.mjs';
  */
 export default async function globalSetup({ testPathPatterns }) {
   const patterns = testPathPatterns?.patterns ?? [];
-  if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/'))) {
-    build();
-    if (!process.env.TEST_SHIPPED) await bundle();
-  }
+  if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/'))) build();
   globalThis.testPostgres = await offerPostgres();
   process.env.TEST_POSTGRES_OFFER = globalThis.testPostgres.url;
   if (!process.env.TEST_INSTALLATION_URL) {
@@ -27,12 +23,6 @@ export default async function globalSetup({ testPathPatterns }) {
   if (process.env.TEST_REDIS_URL) return;
   globalThis.testRedisServer = await startRedisServer();
   process.env.TEST_REDIS_URL = globalThis.testRedisServer.url;
-}
-
-/** Gateways and workers are started from bundles, unless TEST_SHIPPED is set. */
-async function bundle() {
-  await bundleApps();
-  process.env.TEST_BUNDLES = 'yes';
 }
 
 function build() {
