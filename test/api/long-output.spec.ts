@@ -71,6 +71,22 @@ describe('the text that a model gets of a long command', () => {
   });
 
   it.each([
+    ['claude-code', 'bash', { returnCodeInterpretation: 'exit_code:4' }],
+    ['kiro', 'shell', { exit_status: '4' }],
+  ])(
+    'gives a model that speaks %s JSON with beginning and end of both streams of a long command, and its exit code',
+    async (dialect, tool, code) => {
+      const command = `seq -f 'out "%.0f"' 1 3000; echo out-end; seq -f "err %.0f" 1 3000 >&2; echo err-end >&2; exit 4`;
+      const text = textOf(await agent.run(tool, { command }, { sessionId: dialect, dialect, agentId: 'tails' }));
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000 + 2 * 200);
+      const read = JSON.parse(text) as Record<'stdout' | 'stderr', string>;
+      expect(read).toMatchObject(code);
+      expect(read.stdout).toMatch(/^out "1"\n[^]*\n\[output truncated[^\]]*\]\n[^]*\nout-end\n$/);
+      expect(read.stderr).toMatch(/^err 1\n[^]*\n\[output truncated[^\]]*\]\n[^]*\nerr-end\n$/);
+    },
+  );
+
+  it.each([
     [
       'a bar that redraws its line',
       String.raw`for n in $(seq 9999); do printf '\r\033[32m%s %%\033[0m' $n; done; echo; echo done`,

@@ -69,7 +69,10 @@ function limitParts(
   const bytes = Buffer.byteLength(text);
   if (bytes <= limitBytes) return { content: joined };
   const parts = content.filter(isText).map((item, index) => (index === 0 ? '' : '\n') + modelText(item));
-  const shortenedText = withoutMiddles(parts.length > MOST_PARTS ? [text] : parts, limitBytes, ends, Math.max(seenBytes ?? 0, bytes));
+  const originalBytes = Math.max(seenBytes ?? 0, bytes);
+  const shortenedText =
+    streamsWithoutMiddles(text, limitBytes, ends, originalBytes) ??
+    withoutMiddles(parts.length > MOST_PARTS ? [text] : parts, limitBytes, ends, originalBytes);
   return { content: joined.map((item) => (isText(item) ? withText(item, shortenedText) : item)), whole: { text, bytes } };
 }
 
@@ -92,12 +95,68 @@ function withoutMiddles(
     const { head, tail } = keepEnds(part, room, Math.floor((room * Math.min(tailBytes, limitBytes)) / limitBytes));
     const headBytes = Buffer.byteLength(head);
     const missing = size - headBytes - Buffer.byteLength(tail) + (index === largest ? lost : 0);
-    const notice = truncationNotice(originalBytes).slice(1, -1);
-    const facts = [notice, `${missing.toLocaleString('en-US')} left out here`, readOn(from - size + headBytes)];
-    return `${head}${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n${tail}`;
+    return `${head}${omission(head, originalBytes, missing, readOn(from - size + headBytes))}${tail}`;
   });
   return shortenedParts.join('');
 }
+
+/** Line between beginning and end. */
+function omission(head: string, originalBytes: number, missing: number, how: string): string {
+  const facts = [truncationNotice(originalBytes).slice(1, -1), `${missing.toLocaleString('en-US')} left out here`, how];
+  return `${head === '' || head.endsWith('\n') ? '' : '\n'}[${facts.join('; ')}]\n`;
+}
+
+/** Cuts both streams of a command that a dialect gives as one JSON object, which stays JSON; undefined for other texts. */
+function streamsWithoutMiddles(
+  text: string,
+  limitBytes: number,
+  { tailBytes, readOn }: NonNullable<OutputCut['ends']>,
+  originalBytes: number,
+): string | undefined {
+  const read = streamsIn(text);
+  if (read === undefined) return undefined;
+  const { stdout, stderr } = read;
+  const frameBytes = Buffer.byteLength(JSON.stringify({ ...read, stdout: '', stderr: '' }));
+  const sizes = [stdout, stderr].map(jsonBytes);
+  const rooms = shareRoom(sizes, Math.max(0, limitBytes - frameBytes));
+  const [out, err] = [stdout, stderr].map((stream, index) => {
+    const [size = 0, room = 0] = [sizes[index], rooms[index]];
+    if (size <= room) return stream;
+    // Escaped characters take more room: the cut is made shorter until its JSON fits.
+    for (let bytes = Math.floor((Buffer.byteLength(stream) * room) / size); ; bytes = Math.floor(bytes * 0.8)) {
+      const { head, tail } = keepEnds(stream, bytes, Math.floor((bytes * Math.min(tailBytes, limitBytes)) / limitBytes));
+      if (bytes > 0 && jsonBytes(head) + jsonBytes(tail) > room) continue;
+      const missing = Buffer.byteLength(stream) - Buffer.byteLength(head) - Buffer.byteLength(tail);
+      return `${head}${omission(head, originalBytes, missing, readOn(0))}${tail}`;
+    }
+  });
+  return JSON.stringify({ ...read, stdout: out, stderr: err });
+}
+
+interface CommandStreams {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function streamsIn(text: string): CommandStreams | undefined {
+  if (!text.startsWith('{') || !text.includes('"stdout":"') || !text.includes('"stderr":"')) return undefined;
+  try {
+    const read: unknown = JSON.parse(text);
+    return isStreams(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isStreams = (value: unknown): value is CommandStreams =>
+  typeof value === 'object' &&
+  value !== null &&
+  'stdout' in value &&
+  typeof value.stdout === 'string' &&
+  'stderr' in value &&
+  typeof value.stderr === 'string';
+
+const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 /** Room for each part; the unused room of small parts goes to the others. */
 function shareRoom(sizes: readonly number[], room: number): number[] {
