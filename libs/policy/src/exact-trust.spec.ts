@@ -47,6 +47,26 @@ describe('trust in exactly one command', () => {
   });
 
   it.each([
+    ['python3 <<E\nprint(1)\nE', ['python3 <<E\nimport os\nE', 'python3', 'python3 <<E\nE']],
+    ['cat <<E > f\na\nE', ['cat <<E > f\nb\nE', 'cat > f']],
+    ['python3 <<< "print(1)"', ['python3 <<< "import os"', 'python3']],
+    ['make x < a', ['make x < b', 'make x']],
+    ['{ python3; } <<E\nprint(1)\nE', ['{ python3; } <<E\nimport os\nE']],
+    ['A="a b" make', ['A=a b make', "A='a' b make", 'A="a\' b" make']],
+    ['FOO=" bar" make', ['FOO= bar make']],
+    ['A=x make', ['A+=x make', 'A[0]=x make', 'A=(x) make']],
+    ['rm "a b"', ['rm a b', 'rm "a" b']],
+    ['make ""', ['make', 'make " "']],
+    ["make '$X'", ['make $X', 'make "$X"']],
+    ["make '*'", ['make *']],
+    ['make "~"', ['make ~']],
+    ['"make x"', ['make x']],
+  ])('limits the trust in a command to its very text, with quotes and what it reads: %j, not %j', (command, others) => {
+    const grants = optionsOf(command).slice(0, 1).reduce(addGrant, NO_GRANTS);
+    expect([command, ...others].map((it) => judge(it, { grants }).effect)).toEqual(['allow', ...others.map(() => 'ask')]);
+  });
+
+  it.each([
     'LD_PRELOAD=x ls',
     'PATH=/x ls',
     'GIT_SSH_COMMAND=x git fetch',

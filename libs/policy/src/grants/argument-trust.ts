@@ -2,7 +2,7 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
-import { extraEffects, writesFiles } from '../shell/extra-effects.js';
+import { extraEffects, writesFiles, writtenText } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -60,18 +60,21 @@ export function commandTrust(
 ): string | undefined {
   if (findDangerousCommand(reading) !== undefined) return meansItsText(reading) ? textTrust(reading, facts) : undefined;
   if (facts.policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
-  return patternTrust(reading, facts, counts);
+  return patternTrust(reading, facts, counts) ?? textTrust(reading, facts);
 }
 
 /** Same as `commandTrust`, by patterns for single commands only: their author has read the effect of the command. */
 export function exactCommandTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
-  return findDangerousCommand(reading) === undefined ? patternTrust(reading, facts, isExact) : undefined;
+  if (findDangerousCommand(reading) !== undefined) return undefined;
+  return patternTrust(reading, facts, isExact) ?? textTrust(reading, facts);
 }
 
-/** The same for a command with variables: by patterns that are its very text, with its quotes. */
+/** The same by patterns that are the very text of a command, with its quotes, variables and here-document. */
 function textTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
-  const commands = reading.commands.map((it) => ({ ...it, words: it.words.length === 0 ? [] : [{ value: it.text, dynamic: false }] }));
-  return patternTrust({ ...reading, commands }, facts, isExact);
+  return trustBy(reading, facts, (lists, command) => {
+    const text = writtenText(command);
+    return lists.flatMap(({ matching }) => matching(text)).find(isExact);
+  });
 }
 
 /** Besides escaped characters, and what `trustOptions` puts around the spellings of a command, it has no special ones. */
@@ -82,8 +85,17 @@ export function isExact(pattern: string): boolean {
 
 function patternTrust(
   reading: ParsedCommand,
-  { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+  facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
   counts: (pattern: string) => boolean = () => true,
+): string | undefined {
+  return trustBy(reading, facts, (lists, command) => matchingAllowPattern(lists, command, counts));
+}
+
+/** Trust in a line by a pattern for each of its commands. */
+function trustBy(
+  reading: ParsedCommand,
+  { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
+  patternOf: (lists: readonly CommandPatterns[], command: SubCommand) => string | undefined,
 ): string | undefined {
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
   const lists = [
@@ -92,7 +104,7 @@ function patternTrust(
   ];
   const written = reading.commands.filter(isWritten);
   if (written.length === 0) return undefined;
-  const matched = written.map((command) => matchingAllowPattern(lists, command, counts));
+  const matched = written.map((command) => patternOf(lists, command));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 

@@ -1,10 +1,10 @@
 import type { TrustOption } from '#contracts';
 import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { extraEffects } from '../shell/extra-effects.js';
+import { extraEffects, writtenText } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isShell } from '../shell/inner-commands.js';
-import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import { executableOf, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 import { isWrapper } from '../shell/wrappers.js';
 import { riskArgumentsOf, type RiskArguments, type PathArgument } from '../risk-arguments/risk-arguments.js';
 import { lexicalPath } from '../patterns/lexical-path.js';
@@ -38,7 +38,7 @@ function forCommand(reading: ParsedCommand): TrustOption[] {
   const written = reading.commands.filter(isWritten);
   if (written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
   if (findDangerousCommand(reading) !== undefined)
-    return meansItsText(reading) ? [commandOption('command-full', 'Full command', written.map(text))] : [];
+    return meansItsText(reading) ? [commandOption('command-full', 'Full command', written.map(full))] : [];
   const options = [commandOption('command-full', 'Full command', written.map(full))];
   const partial = written.map(withFirstArgument);
   if (partial.every((it) => it !== undefined)) options.push(commandOption('command-partial', 'Partial command', partial));
@@ -67,16 +67,9 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
   };
 }
 
-/** Pattern of the whole command, including redirections. Both spellings must match it in later checks. */
+/** Pattern of the text with its quotes, redirections and here-document: `a "b c"` and `a b c` are different commands. */
 function full(command: SubCommand): Pattern {
-  const besides = extraEffects(command);
-  const spellings = [...new Set([besides + plainText(command), besides + command.text])].map(quoteExpression);
-  return { display: (besides + command.text).trim(), pattern: `^(?:${spellings.join('|')})$` };
-}
-
-/** Pattern of the text with its quotes: `$A` and `"$A"` are different words. */
-function text(command: SubCommand): Pattern {
-  const written = extraEffects(command) + command.text;
+  const written = writtenText(command);
   return { display: written.trim(), pattern: `^(?:${quoteExpression(written)})$` };
 }
 
@@ -85,7 +78,7 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
   if (
     program === undefined ||
     first === undefined ||
-    /^[-/]/.test(first) ||
+    /^[-/]|\s/.test(first) ||
     command.words[1]?.dynamic === true ||
     command.redirects.length > 0 ||
     extraEffects(command) !== ''

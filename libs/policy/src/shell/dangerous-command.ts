@@ -56,7 +56,7 @@ export function meansItsText(reading: ParsedCommand): boolean {
 
 /** An argument without an option is a program or an action. */
 const TAKING_PROGRAMS = new Set('awk gawk mawk nawk find psql sqlite3'.split(' '));
-/** Environment variables: named by convention like those that `besidesWords` counts when a command line sets them. */
+/** Environment variables: named by convention like those that `extraEffects` counts when a command line sets them. */
 const VARIABLE = /\$(?:[A-Z][A-Z\d_]*\b|\{[A-Z][A-Z\d_]*\})/g;
 
 /** The command as if the variables that its text names were plain words. */

@@ -14,9 +14,15 @@ export function extraEffects({ words, assignments, redirects }: SubCommand): str
   const set = declares ? [] : assignments.filter((it) => changesPrograms(it, words.length > 0));
   const written = words.length > 0 ? [] : redirects.filter(writesFile);
   return [
-    ...set.map(({ name, value }) => `${name}=${value} `),
+    ...set.map(({ name, value }) => `${name}=${/[\s']/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : value} `),
     ...written.map(({ operator, target }) => `${operator} ${target.value} `),
   ].join('');
+}
+
+/** Whole effect of a command as text, with its quotes and the here-document that it reads. */
+export function writtenText(command: SubCommand): string {
+  const { text, input } = command;
+  return extraEffects(command) + text + (input?.from === 'text' ? `\n${input.text}` : '');
 }
 
 /** True if output of the command is redirected to a file. Excludes standard streams and the null device. */

@@ -1,4 +1,4 @@
-import { forEachChild, parse, type Command, type Redirection, type SyntaxNode, type Word } from 'unbash';
+import { forEachChild, parse, type Assignment, type Command, type Redirection, type SyntaxNode, type Word } from 'unbash';
 import { innerCommands } from './inner-commands.js';
 import type { ParsedCommand, ShellFeature, ShellInput, ShellRedirect, ShellWord, SubCommand } from './sub-command.js';
 
@@ -177,12 +177,17 @@ function commandOf(node: Command, source: string, input: ShellInput | undefined,
     })),
     assignments: [...node.prefix, ...declared]
       .filter((it) => it.type === 'Assignment')
-      .map((it) => ({ name: it.name, value: it.value.type === 'Word' ? it.value.value : it.text, dynamic: isDynamic(it) })),
+      .map((it) => ({ name: it.name, value: assignedValue(it), dynamic: isDynamic(it) })),
     redirects: node.redirects.flatMap(redirectOf),
     text: node.name ? source.slice(node.name.pos, node.end) : '',
     inner,
     ...(ownInput === undefined ? {} : { input: ownInput }),
   };
+}
+
+/** Of lists, and of what is added to a value or set in a list, the text of the whole assignment. */
+function assignedValue({ name, value, text }: Assignment): string {
+  return value.type === 'Word' && text.startsWith(`${name}=`) ? value.value : text;
 }
 
 const FEATURES: Partial<Record<SyntaxNode['type'], ShellFeature>> = {
