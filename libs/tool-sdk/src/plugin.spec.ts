@@ -35,4 +35,12 @@ describe('a plugin', () => {
     const odd = definePlugin({ name: 'odd', config: z.looseObject({}), tools: () => [{ run: () => '' }] });
     await expect(odd.open({})).rejects.toThrow('Object is no tool: expected defineTool({...})');
   });
+
+  it.each([
+    ['config', { name: 'plain', tools: () => [] }],
+    ['tools', { name: 'plain', config: z.strictObject({}) }],
+  ])('says that a plugin written in JavaScript has no %s', (missing, definition) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript has no types
+    expect(() => definePlugin(definition as unknown as Parameters<typeof definePlugin>[0])).toThrow(`definePlugin needs ${missing}, a `);
+  });
 });

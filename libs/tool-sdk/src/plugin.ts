@@ -26,6 +26,8 @@ export interface PluginDefinition<C extends z.ZodType> {
 /**
  * A plugin: an npm package whose `package.json` says `"toolyard": "./dist/plugin.js"`, which exports this by default.
  *
+ * @throws Error without `config` or `tools`
+ *
  * @example
  * export default definePlugin({
  *   name: 'greeter',
@@ -40,7 +42,9 @@ export interface PluginDefinition<C extends z.ZodType> {
  *   ],
  * });
  */
-export function definePlugin<C extends z.ZodType>({ name, config: schema, tools }: PluginDefinition<C>): Plugin {
+export function definePlugin<C extends z.ZodType>(definition: PluginDefinition<C>): Plugin {
+  checkDefinition(definition);
+  const { name, config: schema, tools } = definition;
   const plugin = {
     [PLUGIN]: 1,
     name,
@@ -51,6 +55,13 @@ export function definePlugin<C extends z.ZodType>({ name, config: schema, tools 
     },
   };
   return plugin;
+}
+
+/** For authors who write JavaScript. */
+function checkDefinition({ config, tools }: { readonly config?: unknown; readonly tools?: unknown }): void {
+  if (typeof config !== 'object' || config === null || !('safeParse' in config))
+    throw new Error('definePlugin needs config, a Zod schema of its settings; without settings z.strictObject({})');
+  if (typeof tools !== 'function') throw new Error('definePlugin needs tools, a function of the settings that returns an array of tools');
 }
 
 /** True if a module exports a plugin, of this or another copy of the library. */
