@@ -1,12 +1,12 @@
-// Claude Code by its SDK, with the tools of Toolyard and one of its own. Its model is at ANTHROPIC_BASE_URL.
+// Claude Code by its SDK, with the tools of Toolyard and one of its own. Its model is MODEL at ANTHROPIC_BASE_URL.
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { preToolUseHook, toolyardMcpServer } from '#client/claude-agent';
 import { client, sessionId } from './agent.fixture.mjs';
 
-const { TOOLYARD_URL: baseUrl, TOOLYARD_API_KEY: apiKey, TOOLYARD_CLI } = process.env;
+const { TOOLYARD_URL: baseUrl, TOOLYARD_API_KEY: apiKey, TOOLYARD_CLI, MODEL: model } = process.env;
 const options = {
   env: process.env,
-  model: 'scripted',
+  model,
   tools: ['Bash'],
   allowedTools: ['Bash', 'mcp__toolyard__*'],
   settingSources: [],
