@@ -24,7 +24,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
       title: 'Toolyard stream',
       version,
       description: START_TEXT,
-      license: { name: 'Apache-2.0' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       tags: [
         { name: 'calls', description: 'Submitting calls and watching events.' },
         { name: 'workers', description: 'Workers in any language, which run tools.' },

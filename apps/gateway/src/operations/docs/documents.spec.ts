@@ -243,6 +243,12 @@ describe('the AsyncAPI document', () => {
     expect(Object.entries(messages).filter(([, { summary }]) => !summary)).toEqual([]);
   });
 
+  it('passes a public linter with the AsyncAPI document', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const findings = await lintFromString({ source: JSON.stringify(document), config });
+    expect(findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`)).toEqual([]);
+  });
+
   it('describes every field of every frame', () => {
     expect(bareIn(document)).toEqual([]);
   });
