@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 import { crewFault } from './crew-order.js';
 
 const StageName = z.string().min(1).max(64);
@@ -22,7 +21,10 @@ export const AgentCrewArguments = z.strictObject({
   stages: z.array(CrewStage).min(1).max(20).describe('Its parts. Stages that do not depend on each other run at the same time.'),
 });
 
-/** Runs several sub-agents in the order of their dependencies. Each has a call of its own, evaluated as if the caller made it. */
+/**
+ * Runs several sub-agents in the order of their dependencies. Each has a call of its own, evaluated as if the caller made it.
+ * Handled by apps/gateway/src/gateway-tools/crew-tools.service.ts.
+ */
 @Tool({
   name: 'agent_crew',
   label: 'Call several sub-agents',
@@ -47,15 +49,9 @@ export const AgentCrewArguments = z.strictObject({
     },
   ],
 })
-export class AgentCrewTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class AgentCrewTool extends GatewayTool {
   check({ stages }: z.output<typeof AgentCrewArguments>): void {
     const fault = crewFault(stages);
     if (fault !== undefined) throw new ToolError('invalid_arguments', fault);
-  }
-
-  run(args: z.output<typeof AgentCrewArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }

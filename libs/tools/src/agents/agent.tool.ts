@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const AgentToolArguments = z.strictObject({
   agent: z.string().min(1).max(64).meta({ 'x-choices': 'agents' }).describe('The name of the sub-agent.'),
@@ -14,7 +13,10 @@ export const AgentToolArguments = z.strictObject({
   background: z.boolean().default(false).describe('Answer at once; the sub-agent goes on, and its call has its result.'),
 });
 
-/** Calls a sub-agent by its name. The call is evaluated as if the caller made it, and counts for levels and budgets. */
+/**
+ * Calls a sub-agent by its name. The call is evaluated as if the caller made it, and counts for levels and budgets.
+ * Handled by apps/gateway/src/gateway-tools/agent-tools.service.ts.
+ */
 @Tool({
   name: 'agent',
   label: 'Call a sub-agent',
@@ -29,10 +31,4 @@ export const AgentToolArguments = z.strictObject({
   aliases: ['delegate'],
   examples: [{ title: 'A task', arguments: { agent: 'explorer', prompt: 'Where is the parser?' } }],
 })
-export class AgentTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof AgentToolArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class AgentTool extends GatewayTool {}

@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const SwitchToExecutionArguments = z.strictObject({
   plan: z.string().min(1).max(150_000).describe('The whole plan: the agent that executes it sees nothing else.'),
@@ -14,7 +13,10 @@ export const SwitchToExecutionArguments = z.strictObject({
     .describe('The sub-agent that executes it. Not said: the one that the operator set, else the program that runs the session.'),
 });
 
-/** Ends planning: the plan becomes the first prompt of the agent that executes it. */
+/**
+ * Ends planning: the plan becomes the first prompt of the agent that executes it.
+ * Handled by apps/gateway/src/gateway-tools/crew-tools.service.ts.
+ */
 @Tool({
   name: 'switch_to_execution',
   label: 'Execute the plan',
@@ -29,10 +31,4 @@ export const SwitchToExecutionArguments = z.strictObject({
   rawArgument: 'plan',
   examples: [{ title: 'A plan', arguments: { plan: '1. Add the flag. 2. Test it.' } }],
 })
-export class SwitchToExecutionTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof SwitchToExecutionArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class SwitchToExecutionTool extends GatewayTool {}

@@ -1,8 +1,7 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { SCHEDULE_LIMITS } from '#contracts';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const CronAddArguments = z.strictObject({
   schedule: z
@@ -23,7 +22,10 @@ export const CronAddArguments = z.strictObject({
 });
 type Arguments = z.output<typeof CronAddArguments>;
 
-/** Schedules calls of the session. Each run is evaluated as if the agent made the call at that time. */
+/**
+ * Schedules calls of the session. Each run is evaluated as if the agent made the call at that time.
+ * Handled by apps/gateway/src/gateway-tools/schedule-tools.service.ts.
+ */
 @Tool({
   name: 'cron_add',
   label: 'Add a schedule',
@@ -43,18 +45,12 @@ type Arguments = z.output<typeof CronAddArguments>;
     { title: 'Every morning', arguments: { schedule: { kind: 'cron', expr: '0 7 * * 1-5', tz: 'Europe/Berlin' }, command: 'make report' } },
   ],
 })
-export class CronAddTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class CronAddTool extends GatewayTool {
   check({ command, agent, prompt, tool }: Arguments): void {
     const jobs = [command, agent ?? prompt, tool].filter((it) => it !== undefined);
     if (jobs.length === 0) throw new ToolError('invalid_arguments', "Missing 'command', 'agent' with 'prompt', or 'tool'");
     if (jobs.length > 1) throw new ToolError('invalid_arguments', "Expected one of 'command', 'agent' and 'tool', received several");
     if (agent !== undefined && prompt === undefined) throw new ToolError('invalid_arguments', "Missing 'prompt' for agent job");
     if (prompt !== undefined && agent === undefined) throw new ToolError('invalid_arguments', "Missing 'agent' for agent job");
-  }
-
-  run(args: Arguments, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }

@@ -1,10 +1,10 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 const input = z.strictObject({});
 
+/** Handled by apps/gateway/src/gateway-tools/schedule-tools.service.ts. */
 @Tool({
   name: 'cron_list',
   label: 'List schedules',
@@ -15,10 +15,4 @@ const input = z.strictObject({});
   timeoutMs: 30_000,
   examples: [{ title: 'All of the session', arguments: {} }],
 })
-export class CronListTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class CronListTool extends GatewayTool {}

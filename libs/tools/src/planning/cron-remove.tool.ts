@@ -1,12 +1,12 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const CronRemoveArguments = z.strictObject({
   job_id: z.string().min(1).max(64).describe('The id of the schedule, as cron_add and cron_list answer it.'),
 });
 
+/** Handled by apps/gateway/src/gateway-tools/schedule-tools.service.ts. */
 @Tool({
   name: 'cron_remove',
   label: 'Remove a schedule',
@@ -19,10 +19,4 @@ export const CronRemoveArguments = z.strictObject({
   rawArgument: 'job_id',
   examples: [{ title: 'One that is there', arguments: { job_id: 'sch-0c9f6a4e-3f0a-4c7e-9a35-2f6c1f8f9a10' } }],
 })
-export class CronRemoveTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof CronRemoveArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class CronRemoveTool extends GatewayTool {}

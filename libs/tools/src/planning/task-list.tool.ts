@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 const MOST_TASKS = 100;
 
@@ -29,7 +28,7 @@ export const TaskListArguments = z.strictObject({
 });
 export type TaskListArguments = z.output<typeof TaskListArguments>;
 
-/** The task list of the session. */
+/** The task list of the session. Handled by apps/gateway/src/gateway-tools/planning-tools.service.ts. */
 @Tool({
   name: 'task_list',
   label: 'Task list',
@@ -54,16 +53,10 @@ export type TaskListArguments = z.output<typeof TaskListArguments>;
     { title: 'What is there', arguments: { command: 'list' } },
   ],
 })
-export class TaskListTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class TaskListTool extends GatewayTool {
   check(args: TaskListArguments): void {
     const missing = missingFor(args);
     if (missing !== undefined) throw new ToolError('invalid_arguments', missing);
-  }
-
-  run(args: TaskListArguments, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }
 

@@ -1,8 +1,7 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { TodoStatus } from '#contracts';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 const MOST_TODOS = 100;
 const MOST_CHARACTERS = 500;
@@ -23,7 +22,7 @@ export const TodoWriteArguments = z.strictObject({
 });
 type Arguments = z.output<typeof TodoWriteArguments>;
 
-/** Replaces the todo list of the session. */
+/** Replaces the todo list of the session. Handled by apps/gateway/src/gateway-tools/planning-tools.service.ts. */
 @Tool({
   name: 'todo_write',
   label: 'Write todos',
@@ -46,9 +45,7 @@ type Arguments = z.output<typeof TodoWriteArguments>;
     },
   ],
 })
-export class TodoWriteTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class TodoWriteTool extends GatewayTool {
   check({ todos }: Arguments): void {
     if (todos.length === 0) throw new ToolError('invalid_arguments', 'todos must not be empty');
     for (const [index, { content, activeForm }] of todos.entries()) {
@@ -57,10 +54,6 @@ export class TodoWriteTool {
     }
     const open = todos.flatMap(({ status }, index) => (status === 'in_progress' ? [index] : []));
     if (open.length > 1) throw wrong(open[1] ?? 0, 'status', `at most one todo may be in_progress, received ${open.length}`);
-  }
-
-  run(args: Arguments, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }
 

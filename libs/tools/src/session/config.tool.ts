@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 import { PERMISSION_SETTING, SESSION_SETTINGS } from './session-settings.js';
 
 export const ConfigArguments = z.strictObject({
@@ -12,7 +11,10 @@ export const ConfigArguments = z.strictObject({
     .describe('The new value. Not said: the setting is read.'),
 });
 
-/** Reads or changes a setting of the session, which can only become stricter. */
+/**
+ * Reads or changes a setting of the session, which can only become stricter.
+ * Handled by apps/gateway/src/gateway-tools/session-tools.service.ts.
+ */
 @Tool({
   name: 'config',
   label: 'Settings',
@@ -31,10 +33,4 @@ export const ConfigArguments = z.strictObject({
     { title: 'Change one', arguments: { setting: 'verbose', value: true } },
   ],
 })
-export class ConfigTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof ConfigArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class ConfigTool extends GatewayTool {}

@@ -23,7 +23,10 @@ const input = z.strictObject({
 /** Arguments for the gateway, with the resolved attachments. */
 export const UserMessageArguments = z.object({ message, status, attachments: SESSION_MESSAGE.attachments });
 
-/** Sends a message to the people who watch the session, without waiting for an answer, unlike `ask_user`. */
+/**
+ * Sends a message to the people who watch the session, without waiting for an answer, unlike `ask_user`. Handled by
+ * apps/gateway/src/gateway-tools/session-tools.service.ts.
+ */
 @Tool({
   name: 'send_user_message',
   label: 'Tell the user',

@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 const COMMANDS = ['spawn_session', 'send_message', 'read_messages', 'list_sessions', 'get_session_status', 'interrupt'] as const;
 
@@ -33,6 +32,7 @@ const NEEDED: Readonly<Record<(typeof COMMANDS)[number], readonly (keyof Argumen
 /**
  * Manages sub-agents in sessions of their own, which outlive the call. Restrictions of the session apply to sessions that it
  * begins.
+ * Handled by apps/gateway/src/gateway-tools/session-management.service.ts.
  */
 @Tool({
   name: 'session_management',
@@ -54,15 +54,9 @@ const NEEDED: Readonly<Record<(typeof COMMANDS)[number], readonly (keyof Argumen
   aliases: ['sessions'],
   examples: [{ title: 'Those there are', arguments: { command: 'list_sessions' } }],
 })
-export class SessionManagementTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class SessionManagementTool extends GatewayTool {
   check(args: Arguments): void {
     const missing = NEEDED[args.command].filter((name) => args[name] === undefined);
     if (missing.length > 0) throw new ToolError('invalid_arguments', `${args.command} needs ${missing.join(' and ')}`);
-  }
-
-  run(args: Arguments, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }

@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const SkillArguments = z.strictObject({
   skill: z.string().max(128).meta({ 'x-choices': 'skills' }).describe('The name of the skill. A "/" or "$" before it is left out.'),
@@ -13,7 +12,10 @@ export function skillNameOf(written: string): string {
   return written.trim().replace(/^[/$]+/, '');
 }
 
-/** Loads the operator's instructions for agents, as text for the model: nothing in them runs. */
+/**
+ * Loads the operator's instructions for agents, as text for the model: nothing in them runs.
+ * Handled by apps/gateway/src/gateway-tools/skill-tools.service.ts.
+ */
 @Tool({
   name: 'skill',
   label: 'Load a skill',
@@ -26,14 +28,8 @@ export function skillNameOf(written: string): string {
   rawArgument: 'skill',
   examples: [{ title: 'How to review', arguments: { skill: 'review', args: 'the last commit' } }],
 })
-export class SkillTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class SkillTool extends GatewayTool {
   check({ skill }: z.output<typeof SkillArguments>): void {
     if (skillNameOf(skill) === '') throw new ToolError('invalid_arguments', 'skill must not be empty');
-  }
-
-  run(args: z.output<typeof SkillArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }

@@ -1,11 +1,13 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 const input = z.looseObject({});
 
-/** The answer of an agent for programs. The session may have a schema for it: `outputSchema` of `PUT /v1/sessions/:id`. */
+/**
+ * The answer of an agent for programs. The session may have a schema for it: `outputSchema` of `PUT /v1/sessions/:id`.
+ * Handled by apps/gateway/src/gateway-tools/session-tools.service.ts.
+ */
 @Tool({
   name: 'structured_output',
   label: 'Structured output',
@@ -16,10 +18,4 @@ const input = z.looseObject({});
   timeoutMs: 30_000,
   examples: [{ title: 'An answer', arguments: { city: 'Berlin', degrees: 21 } }],
 })
-export class StructuredOutputTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
-  run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
-  }
-}
+export class StructuredOutputTool extends GatewayTool {}

@@ -1,7 +1,6 @@
-import { Optional } from '@nestjs/common';
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { NoToolGateway, ToolGateway } from '../gateway/tool-gateway.port.js';
+import { Tool, ToolError } from '#tool-sdk';
+import { GatewayTool } from '../gateway/gateway-tool.js';
 
 export const ToolSearchArguments = z.strictObject({
   query: z
@@ -11,7 +10,10 @@ export const ToolSearchArguments = z.strictObject({
   max_results: z.number().int().min(1).max(50).default(5).describe('How many to find at most.'),
 });
 
-/** Finds tools that the list of the model leaves out, and adds them to the list of the session. */
+/**
+ * Finds tools that the list of the model leaves out, and adds them to the list of the session.
+ * Handled by apps/gateway/src/gateway-tools/tool-search.service.ts.
+ */
 @Tool({
   name: 'tool_search',
   label: 'Search tools',
@@ -28,14 +30,8 @@ export const ToolSearchArguments = z.strictObject({
     { title: 'By name', arguments: { query: 'select:web_fetch,web_search' } },
   ],
 })
-export class ToolSearchTool {
-  constructor(@Optional() private readonly gateway: ToolGateway = new NoToolGateway()) {}
-
+export class ToolSearchTool extends GatewayTool {
   check({ query }: z.output<typeof ToolSearchArguments>): void {
     if (query.trim() === '') throw new ToolError('invalid_arguments', 'query must not be empty');
-  }
-
-  run(args: z.output<typeof ToolSearchArguments>, ctx: ToolContext): Promise<ToolOutput> {
-    return this.gateway.run(ctx, args);
   }
 }
