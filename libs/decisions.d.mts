@@ -1,0 +1,2 @@
+/** Text of libs/DECISIONS.md. */
+export function decisionList(): string;
