@@ -7,10 +7,11 @@ import { PendingDecisionsProvider } from './approvals/use-pending-decisions.js';
 import { LoadAhead } from './layout/load-ahead.js';
 import { router } from './router.js';
 import { useKey } from './session/key.js';
-import { LoginGate } from './session/login-gate.js';
-import { isSignedOut, lookAtLogin } from './session/use-login.js';
+import { isSignedOut, lookAtLogin, useLogin } from './session/use-login.js';
 import { ToolyardProvider } from './stream/toolyard.js';
 import { cssVariables, theme } from './components/theme.js';
+import type { ReactNode } from 'react';
+import { LoginPage } from './session/login-page.js';
 
 /** Retries only what the network or a restart may have caused; a refusal is final. */
 const queries: QueryClient = new QueryClient({
@@ -60,4 +61,11 @@ export function App() {
       </QueryClientProvider>
     </MantineProvider>
   );
+}
+
+/** The pages for a person who has signed in; else the login page, at the same address. */
+function LoginGate({ children }: { readonly children: ReactNode }) {
+  const { data, isPending } = useLogin();
+  if (isPending) return null;
+  return data?.signedIn === true ? children : <LoginPage provider={data?.provider} />;
 }

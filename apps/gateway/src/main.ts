@@ -27,10 +27,12 @@ import { GatewayModule } from './gateway.module.js';
 import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
 import { closeGateway } from './platform/shutdown.js';
-import { traceGateway } from './operations/tracing/trace-gateway.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
 import { DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
+import { AdmissionTracer } from './calls/admission/admission-tracer.service.js';
+import { CallTracer } from './calls/call-tracer.service.js';
+import { traceRequests, type ActiveHttpTraces } from './operations/tracing/trace-requests.js';
 
 export interface Gateway {
   /** URL of the listening server; with GATEWAY_PORT=0 its port was chosen by the system. */
@@ -104,4 +106,12 @@ if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLTo
     gateway.app.get<Logger>(LOGGER).info({ url: gateway.url, redis: config.redisUrl.replace(/\/\/[^@/]*@/, '//…@') }, 'gateway is up');
     return gateway;
   });
+}
+
+/** Traces a gateway that is created but not yet initialised: hooks of the HTTP server must precede its routes. */
+function traceGateway(app: NestFastifyApplication, tracing: Tracing): void {
+  const open: ActiveHttpTraces = new Set();
+  traceRequests(app.getHttpAdapter().getInstance(), tracing, open);
+  app.get(AdmissionTracer).enable(tracing, (traceparent) => open.has(traceparent));
+  app.get(CallTracer).enable(tracing);
 }

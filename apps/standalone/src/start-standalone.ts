@@ -7,7 +7,6 @@ import { configFactsOf, ownPosturesOf, type ConfigFacts, type OwnPosture } from 
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/platform/worker.config.js';
 import { readProjectorConfig, type ProjectorConfig } from '../../projector/src/projector.config.js';
 import { checkRetention } from '../../projector/src/retention.config.js';
-import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
@@ -20,6 +19,7 @@ import { programsOf, type Programs } from './programs.js';
 import { sourcesOf, type FoundSource } from './sources.js';
 import { explain, StartupError } from './start-failure.js';
 import { startProgress } from './start-progress.js';
+import { createServer } from 'node:net';
 
 export interface Standalone {
   readonly url: string;
@@ -231,4 +231,19 @@ async function undoAll(undo: Undo[]): Promise<void> {
 function once(action: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => (running ??= action());
+}
+
+/** Fails on a port in use before anything else is started. @throws StartupError for what the user can fix */
+async function checkPort(listen: { readonly host: string; readonly port: number }): Promise<void> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(listen.port, listen.host, resolve);
+    });
+  } catch (error) {
+    throw explain(error, listen);
+  } finally {
+    server.close();
+  }
 }

@@ -1,10 +1,22 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { InvalidNote, parsePublicKey, verifyArchive, verifyCallProof, type Fault, type NoteVerifier, type VerifyReport } from '#archive';
+import { readFileSync, statSync, writeFileSync, existsSync } from 'node:fs';
+import {
+  InvalidNote,
+  parsePublicKey,
+  verifyArchive,
+  verifyCallProof,
+  type Fault,
+  type NoteVerifier,
+  type VerifyReport,
+  ArchiveUnusable,
+  openArchive,
+  type ArchiveStore,
+} from '#archive';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { UsageError } from '../usage-error.js';
-import { openGiven } from './archive-address.js';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 export interface VerifyFlags {
   readonly key?: string | undefined;
@@ -112,4 +124,16 @@ function readKey(text: string): NoteVerifier {
 /** File names and ids come from the archive, which anyone may have written. */
 function shown(text: string): string {
   return oneLine(text, 500);
+}
+
+/** Opens an archive to read: an address, or the path of a folder. @throws UsageError when it cannot be one */
+async function openGiven(archive: string): Promise<ArchiveStore> {
+  if (!/^(file|s3):/.test(archive) && !existsSync(archive))
+    throw new UsageError(`There is no folder ${archive}. An archive is a folder, file:folder or s3://bucket/prefix.`);
+  try {
+    return await openArchive(/^(file|s3):/.test(archive) ? archive : pathToFileURL(resolve(archive)).href, { readOnly: true });
+  } catch (error) {
+    if (error instanceof ArchiveUnusable) throw new UsageError(error.message);
+    throw error;
+  }
 }

@@ -8,13 +8,15 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
+  PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { errorAnswer, isSessionLost, lostAnswer, reasonOf } from './error-answer.js';
-import { exactLines } from './exact-lines.js';
-import { isModern, withCallMeta } from './messages.js';
 import { OpenRequests } from './open-requests.js';
 import { SpacedAnswers } from './spaced-answers.js';
+import { Transform } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { parseExactJson } from '#contracts';
 
 export interface StdioProxyOptions {
   /** Address of the gateway. */
@@ -240,4 +242,37 @@ const isAnswer = (message: JSONRPCMessage) => isJSONRPCResultResponse(message) |
 function useVersion(transport: StreamableHTTPClientTransport, result: Readonly<Record<string, unknown>>): void {
   const { protocolVersion } = result;
   if (typeof protocolVersion === 'string') transport.setProtocolVersion(protocolVersion);
+}
+
+/** True for a revision since 2026-07-28: each request contains its revision. */
+function isModern({ params }: JSONRPCRequest): boolean {
+  return typeof params?._meta?.[PROTOCOL_VERSION_META_KEY] === 'string';
+}
+
+/** The request, with what `meta` says and its own `_meta` does not, if it calls a tool. */
+function withCallMeta(message: JSONRPCRequest, meta: Readonly<Record<string, string>>): JSONRPCRequest {
+  if (message.method !== 'tools/call') return message;
+  return { ...message, params: { ...message.params, _meta: { ...meta, ...message.params?._meta } } };
+}
+
+/** Lines of JSON with texts of digits for numbers that a double does not hold: the transport behind it would round them. */
+function exactLines(): Transform {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const lines = (rest + decoder.write(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      done(null, lines.map((line) => `${exact(line)}\n`).join(''));
+    },
+    flush: (done) => done(null, rest),
+  });
+}
+
+function exact(line: string): string {
+  try {
+    return JSON.stringify(parseExactJson(line));
+  } catch {
+    return line;
+  }
 }

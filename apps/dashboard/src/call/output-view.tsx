@@ -8,8 +8,21 @@ import { integrityStatus, integrityError, type AttemptOutput, type CallView } fr
 import { ContentView } from './content.js';
 import { LogView } from './log/log-view.js';
 import { Download, MissingLines } from './output-tools.js';
-import { SilenceNotice } from './silence-notice.js';
 import { useStoredOutput, useWholeOutput } from './whole-output.js';
+import { durationText } from '../components/duration.js';
+import { useNow } from '../components/time.js';
+
+const QUIET_MS = 30_000;
+
+/** Says when a running tool has written nothing for a while. */
+function SilenceNotice({ since }: { readonly since: number | undefined }) {
+  const ms = useNow() - (since ?? Number.POSITIVE_INFINITY);
+  return ms < QUIET_MS ? null : (
+    <Text size="sm" c="dimmed">
+      Quiet for {durationText(ms)}: the tool runs, and has written nothing since.
+    </Text>
+  );
+}
 
 interface OutputViewProps {
   readonly call: Call;

@@ -1,9 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
-import { IconBan, IconFilterOff, IconRepeat } from '@tabler/icons-react';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { IconBan, IconFilterOff, IconRepeat, IconDownload } from '@tabler/icons-react';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
-import type { CallFilter } from '#contracts';
+import type { CallFilter, CallFilterInput } from '#contracts';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
@@ -13,7 +13,6 @@ import { BulkModal, type BulkAction } from '../calls/bulk-modal.js';
 import { CallFilters } from '../calls/call-filters.js';
 import { CallList } from '../calls/call-list.js';
 import { CallPreview } from './call-preview.js';
-import { ExportButton } from './export-button.js';
 import { filterOf, isEmpty, readFilter, readSearch, type CallSearch } from '../calls/call-search.js';
 import { readView, sortRows, type CallListView } from '../calls/call-view-search.js';
 import { ColumnMenu, SavedViews } from '../calls/view-menu.js';
@@ -21,6 +20,8 @@ import { CallTable, KEPT_ROWS } from '../calls/call-table.js';
 import { FirstRun } from '../live/first-run.js';
 import { LinkButton } from '../components/links.js';
 import classes from './calls-page.module.css';
+import { notifyError } from '../components/notify.js';
+import { saveFile } from '../components/save-file.js';
 
 const route = getRouteApi('/calls');
 const PAGE = 100;
@@ -197,5 +198,26 @@ function NoCalls({ filtered }: { readonly filtered: boolean }) {
     </EmptyState>
   ) : (
     <FirstRun />
+  );
+}
+
+/** Saves all events of the calls of a filter, one JSON text a line. The browser keeps them until they are complete. */
+function ExportButton({ filter }: { readonly filter: CallFilterInput }) {
+  const { client } = useToolyard();
+  const load = useMutation({
+    mutationFn: async () => new Response(await client.calls.export(filter)).blob(),
+    onSuccess: (events) => saveFile(events, 'calls.jsonl', 'application/jsonl'),
+    onError: (error) => notifyError('The export is not complete', error),
+  });
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<IconDownload size={15} aria-hidden />}
+      loading={load.isPending}
+      onClick={() => load.mutate()}
+    >
+      Export
+    </Button>
   );
 }

@@ -5,7 +5,15 @@ import { plainText } from '../call/log/ansi.js';
 import { useUnlessPaused } from '../components/paused.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './agent-list.module.css';
-import { lastLineOf } from './last-line-of.js';
+
+const MOST_CHARS = 300;
+
+/** The last line that is not empty, after another piece of output. `before` is the one so far, which the piece may continue. */
+function lastLineOf(before: string, piece: string): string {
+  const lines = piece.split(/\r\n|\n|\r/);
+  const last = lines.findLast((line) => line.trim() !== '');
+  return last === undefined ? before : last.slice(0, MOST_CHARS);
+}
 
 const DRAWN_MS = 250;
 

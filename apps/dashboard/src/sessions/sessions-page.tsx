@@ -4,7 +4,7 @@ import { IconMessages } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { escapeInvisible } from '#subject';
+import { escapeInvisible, subjectText } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import stacked from '../components/stacked.module.css';
@@ -12,8 +12,11 @@ import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
 import { Ago } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { LastCall } from './last-call.js';
-import { StateStrip } from './state-strip.js';
+import type { SessionSummary } from '#contracts';
+import { useSubjects } from '../components/use-subjects.js';
+import { STATES } from '../components/theme.js';
+import { shownState } from '../calls/call-row.js';
+import classes from './state-strip.module.css';
 
 const ASK_MS = 1500;
 const TYPING_MS = 300;
@@ -156,5 +159,35 @@ function SessionFilters() {
       />
       <TextInput size="xs" aria-label="Agent" placeholder="Agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)} />
     </Group>
+  );
+}
+
+/** Newest call of a session, in one line. */
+function LastCall({ call }: { readonly call: NonNullable<SessionSummary['lastCall']> }) {
+  const subject = escapeInvisible(subjectText(call.preview, useSubjects(call.tool)));
+  return (
+    <Text size="xs" ff="monospace" truncate title={`${call.tool}: ${subject}`}>
+      {!subject.startsWith('$ ') && (
+        <Text span inherit c="dimmed">
+          {escapeInvisible(call.tool)}{' '}
+        </Text>
+      )}
+      {subject}
+    </Text>
+  );
+}
+
+/** The states of the newest calls, the oldest of them first. */
+function StateStrip({ recent }: Pick<SessionSummary, 'recent'>) {
+  const states = recent.map((call) => shownState({ ...call, retrying: false, suspended: false, cancelling: false })).toReversed();
+  const label = [...new Set(states)]
+    .map((name) => `${states.filter((state) => state === name).length} ${STATES[name].label.toLowerCase()}`)
+    .join(', ');
+  return (
+    <span className={classes['strip']} role="img" aria-label={`Newest calls: ${label || 'none'}`} title={label}>
+      {states.map((state, index) => (
+        <span key={index} style={{ background: `var(--mantine-color-${STATES[state].color}-6)` }} />
+      ))}
+    </span>
   );
 }

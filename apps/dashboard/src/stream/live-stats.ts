@@ -1,9 +1,33 @@
 import type { CallEvent, CallEventOf, Pool, QueueStatus, Stats, WorkerStatus } from '#contracts';
 import { FrameStore } from './frame-store.js';
-import { LagGauge } from './lag-gauge.js';
 import { CurrentCounts } from './current-counts.js';
-import { Series, type Failure } from './series.js';
+import { Series, type Failure, percentilesOf } from './series.js';
 import { timeOfId } from './time-of-id.js';
+
+const KEPT = 512;
+const WINDOW_MS = 30_000;
+
+/**
+ * The delay between the write of an event and its arrival here, by the clocks of Redis and of this machine. If that of Redis is
+ * ahead, the smallest difference seen is taken as the clock offset.
+ */
+class LagGauge {
+  private readonly samples: { readonly ms: number; readonly at: number }[] = [];
+  private next = 0;
+  private ahead = 0;
+
+  measure(ms: number, at: number): void {
+    this.ahead = Math.min(this.ahead, ms);
+    this.samples[this.next] = { ms, at };
+    this.next = (this.next + 1) % KEPT;
+  }
+
+  /** Milliseconds; undefined if no event arrived in the last 30 s. */
+  p95(now: number): number | undefined {
+    const recent = this.samples.filter(({ at }) => now - at < WINDOW_MS).map(({ ms }) => ms - this.ahead);
+    return percentilesOf(recent).p95;
+  }
+}
 
 /**
  * The figures of the live page, updated by events on every page: numbers over time, current counts, and the lag behind the log.

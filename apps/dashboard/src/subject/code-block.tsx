@@ -2,8 +2,7 @@ import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { escapeInvisible, invisiblePieces, lookAlikes } from '#subject';
 import { VisibleText } from '../components/visible-text.js';
-import { useTokens } from './highlight.js';
-import { piecesOf, type MarkedPiece } from './marked-pieces.js';
+import { useTokens, type CodeToken } from './highlight.js';
 import type { RiskyPart } from './risky-parts.js';
 import classes from './subject.module.css';
 
@@ -60,4 +59,25 @@ function CodePiece({ text, token, part, writtenOut }: MarkedPiece & { readonly w
       {shown}
     </mark>
   );
+}
+
+/** A piece of code that is of one token and all in a marked part, or all outside. */
+interface MarkedPiece extends CodeToken {
+  readonly part?: RiskyPart | undefined;
+}
+
+/** Tokens, cut where a part begins or ends. `parts` are in order and do not overlap. */
+function piecesOf(tokens: readonly CodeToken[], parts: readonly RiskyPart[]): readonly MarkedPiece[] {
+  if (parts.length === 0) return tokens;
+  let start = 0;
+  return tokens.flatMap(({ text, token }) => {
+    const [from, to] = [start, start + text.length];
+    start = to;
+    const cuts = parts.flatMap((part) => [part.from, part.to]).filter((cut) => cut > from && cut < to);
+    return [from, ...cuts].map((begin, index) => ({
+      text: text.slice(begin - from, (cuts[index] ?? to) - from),
+      token,
+      part: parts.find((part) => part.from <= begin && begin < part.to),
+    }));
+  });
 }

@@ -12,6 +12,9 @@ import {
   type SessionCancelled,
   type SessionMessages,
   type Steered,
+  BATCH_LIMITS,
+  BatchCallBody,
+  SubmitBatchBody,
 } from '#contracts';
 import { BatchReader } from './batch-reader.service.js';
 import { CancelBatchService } from './cancel-batch.service.js';
@@ -22,8 +25,18 @@ import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parsePreferWait } from '../platform/http/parse.js';
 import { ZodPipe } from '../platform/http/zod.pipe.js';
-import { SubmitBatchRequest } from './submit-batch-request.js';
 import { submitOptions, type SubmitHeaders } from '../calls/submit-headers.js';
+import { z } from 'zod';
+import { SubmitCallRequest } from '../calls/submit-call-request.js';
+
+/** SubmitBatchBody for a body parsed from JSON; as for single calls, arguments are not walked again. */
+const SubmitBatchRequest = z.strictObject({
+  ...SubmitBatchBody.shape,
+  calls: z
+    .array(z.strictObject({ ...BatchCallBody.shape, arguments: SubmitCallRequest.shape.arguments }))
+    .min(1)
+    .max(BATCH_LIMITS.calls),
+});
 
 /** Calls of one model turn, and messages of people between them. */
 @Controller()

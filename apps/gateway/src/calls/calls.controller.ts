@@ -10,8 +10,7 @@ import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
-import { sendCallResponse } from './send-call-response.js';
-import { parseCallId } from '../platform/http/parse.js';
+import { parseCallId, parsePreferWait, prefersCancel } from '../platform/http/parse.js';
 import { callOptions, type SubmitHeaders } from './submit-headers.js';
 import { SubmitCallRequest } from './submit-call-request.js';
 
@@ -96,4 +95,12 @@ export class CallsController {
     const { call } = await this.replayCall.replay(caller, parseCallId(id), body, callOptions(caller, headers, reply));
     sendCallResponse(reply, call, headers);
   }
+}
+
+/** Sends 200 for an ended call, else 202. Sets `Location` and `Preference-Applied`. */
+function sendCallResponse(reply: FastifyReply, call: Call, { prefer }: SubmitHeaders): void {
+  reply.status(call.status === 'ended' ? 200 : 202).header('Location', `/v1/calls/${call.id}`);
+  const wait = parsePreferWait(prefer);
+  if (wait !== undefined) reply.header('Preference-Applied', `wait=${wait}${prefersCancel(prefer) ? ', cancel-on-disconnect' : ''}`);
+  reply.send(call);
 }

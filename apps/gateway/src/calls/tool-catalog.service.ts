@@ -6,7 +6,6 @@ import { isToolAllowed } from '../auth/tool-patterns.js';
 import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
 import { agentOf } from '../auth/agent-of.js';
 import { withChoices, type Choices } from './offered-choices.js';
-import { withHost } from './offered-host.js';
 import { withAliases } from './tool-aliases.js';
 import { callersRefusal } from './admission/tool-callers.js';
 import { SessionDataStore } from '../sessions/session-data-store.service.js';
@@ -100,4 +99,16 @@ export class ToolCatalog {
 function foreignTo(dialect: Exclude<Dialect, 'core'>, tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   const names = new Set(viewOf(dialect).names());
   return tools.filter(({ name, source }) => source !== 'builtin' && !names.has(name));
+}
+
+/** Adds a note to a tool whose commands run on another host. Pure. */
+function withHost(tool: ToolDescriptor, host: string | undefined): ToolDescriptor {
+  if (host === undefined || tool.source !== 'builtin' || !isShell(tool)) return tool;
+  const note = `Commands run on the host ${host} over ssh, in a folder of this session there. Tools that work with files or programs here do not reach it: use commands for its files.`;
+  return { ...tool, description: `${tool.description}\n${note}` };
+}
+
+/** True for tools that run shell commands. Other languages stay on the worker. */
+function isShell({ pool, subjects }: ToolDescriptor): boolean {
+  return pool === 'shell' && subjects.some((it) => it.kind === 'command' && it.language === undefined && it.languageArgument === undefined);
 }

@@ -9,8 +9,19 @@ import { jsonRpcError, NO_MESSAGE } from './wire/json-rpc-error.js';
 import { ModernEndpoint } from './endpoints/modern-endpoint.service.js';
 import { factsOf, MAX_ID_CHARS } from './wire/message-facts.js';
 import { sendWebResponse } from './wire/send-web-response.js';
-import { toWebRequest } from './wire/web-request.js';
 import { LegacyEndpoint } from './endpoints/legacy-endpoint.service.js';
+
+/** Headers that the protocol reads. Excludes the key, which the gateway has checked. */
+const PROTOCOL_HEADERS = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
+
+/** Request for the SDK. Its parsed body is passed separately. `signal` aborts when the response is over. */
+function toWebRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && PROTOCOL_HEADERS.test(name)) headers.set(name, typeof value === 'string' ? value : value.join(', '));
+  }
+  return new Request('http://gateway/mcp', { method: request.method, headers, signal });
+}
 
 /** Scopes that methods need in addition to the route's. */
 const SCOPES: Readonly<Record<string, Scope>> = { 'tools/call': 'submit', 'tasks/cancel': 'cancel' };

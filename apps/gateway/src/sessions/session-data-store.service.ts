@@ -1,12 +1,34 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, SESSION_DATA_PARTS, type Principal } from '#contracts';
+import { ProblemError, SESSION_DATA_PARTS, type Principal, SESSION_DATA, SESSION_DATA_BYTES } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { replaceScript, SESSION_LIFE_MS } from './replace-script.js';
 import { SessionEventPublisher } from './session-event-publisher.service.js';
 import { SessionRoom } from './session-room.service.js';
-import { changedText, NO_DATA, SessionData, type SessionContent } from './session-data.js';
+import { z } from 'zod';
+
+/** Number of remembered calls whose repeated change is ignored. */
+const REMEMBERED_CALLS = 64;
+
+/** Data that the agents of a session store in it. */
+const SessionData = z.object({ ...SESSION_DATA, changedBy: z.array(z.string()).default([]) });
+type SessionData = z.output<typeof SessionData>;
+type SessionContent = Omit<SessionData, 'changedBy'>;
+
+const NO_DATA: SessionData = { changedBy: [] };
+
+/** Text to store after a change by a call. Pure. @throws ProblemError `quota_exceeded` if it is too large */
+function changedText(data: SessionData, change: Partial<SessionContent>, callId: string): string {
+  const changedBy = [...data.changedBy, callId].slice(-REMEMBERED_CALLS);
+  const text = JSON.stringify({ ...data, ...change, changedBy });
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= SESSION_DATA_BYTES) return text;
+  throw new ProblemError(
+    'quota_exceeded',
+    `Todo list, task list and settings of a session have at most ${SESSION_DATA_BYTES} bytes together, and this would make ${bytes}: remove something first`,
+  );
+}
 
 /** Most tries, more than workers that write to one session concurrently: each conflict needs another read. */
 const TRIES = 200;

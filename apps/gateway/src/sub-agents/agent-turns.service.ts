@@ -23,7 +23,7 @@ import {
 import { CallStore } from '#event-log';
 import { matchesTool } from '#policy';
 import type { AgentTurnRequest } from '#queue';
-import { keys, partitionOf, type RedisConnection } from '#redis';
+import { keys, partitionOf, type RedisConnection, LuaScript } from '#redis';
 import { SourceStore } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
@@ -38,7 +38,20 @@ import { ToolCatalog } from '../calls/tool-catalog.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { SessionStore } from '../sessions/session-store.service.js';
-import { takeSteeringScript } from './take-steering.js';
+
+/**
+ * Moves people's messages to a session into a turn of a sub-agent, in order. A repetition adds later ones. KEYS 1 steering, 2
+ * journal of the sub-agent. ARGV 1 field of the turn, 2 TTL of the journal in s. All keys are of one partition.
+ */
+const takeSteeringScript = new LuaScript(`#!lua flags=allow-oom
+local messages = redis.call('LRANGE', KEYS[1], 0, -1)
+if #messages == 0 then return 0 end
+local before = redis.call('HGET', KEYS[2], ARGV[1])
+local text = table.concat(messages, ',')
+redis.call('HSET', KEYS[2], ARGV[1], before and (string.sub(before, 1, -2) .. ',' .. text .. ']') or ('[' .. text .. ']'))
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+redis.call('DEL', KEYS[1])
+return #messages`);
 
 /** Result text for the model of calls that had not begun. */
 const STEERED = 'Skipped due to queued user message.';

@@ -6,7 +6,7 @@ import { type RemoteHosts, type SandboxRegistry, findExecutable } from '#sandbox
 import { type BrowserSettings, type LanguageServerSettings, browserStatus, languageServersStatus, programStatus } from '#tools';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
-import { hostStatus } from './host-status.js';
+import { availableParallelism, freemem, hostname, loadavg, totalmem } from 'node:os';
 
 /** Most running calls that are listed by id. */
 const CALLS_NAMED = 200;
@@ -57,5 +57,16 @@ export function partsOf(
     powershell: programStatus(commands, 'powershell'),
     aws: programStatus(commands, 'aws'),
     language_servers: languageServersStatus(languageServers, sandboxes.commands()),
+  };
+}
+
+/** Machine of this worker and its load. */
+function hostStatus(): NonNullable<WorkerStatus['host']> {
+  return {
+    name: hostname(),
+    cores: availableParallelism(),
+    load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+    freeBytes: freemem(),
+    totalBytes: totalmem(),
   };
 }

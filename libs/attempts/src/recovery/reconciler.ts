@@ -16,7 +16,6 @@ import type { CallQueue } from '#queue';
 import { partitionGroups, partitionNames, type RedisConnection } from '#redis';
 import { type Tracing, telemetry } from '#observability';
 import { callError, errorResult } from '../commit/commit-attempt.js';
-import { traceReconciled } from './trace-reconciled.js';
 import { RedispatchBackoff } from './redispatch-backoff.js';
 import type { SweeperLock } from './sweeper-lock.js';
 import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
@@ -245,4 +244,21 @@ export class Reconciler {
       }),
     );
   }
+}
+
+/**
+ * Records the span of a call or attempt that ended without a worker. The span covers the wait of a call that never started, and
+ * only the moment of recovery of a lost attempt.
+ */
+function traceReconciled(tracing: Tracing, head: CallSnapshot, { failure }: RecoveryAction & { kind: 'end' | 'retry' }, now: number): void {
+  const { callId, status, pool, meta, attempt, submittedAt } = head;
+  const never = attempt === 0;
+  tracing
+    .start({
+      name: status === 'waiting_approval' ? 'approve' : never ? `queue ${pool}` : 'recover',
+      parent: meta.traceparent,
+      ...(never ? { startedAt: Date.now() - Math.max(0, now - submittedAt) } : {}),
+      attributes: { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.pool': pool, 'toolyard.attempt': attempt },
+    })
+    .end({ failed: { type: failure.code } });
 }

@@ -21,7 +21,18 @@ import { LoginProvider } from './login-provider.service.js';
 import { LoginRecords, STATE_MS } from './login-records.service.js';
 import { LoginSessions } from './login-sessions.service.js';
 import { assertSameOrigin } from './same-origin.js';
-import { safeReturn } from './safe-return.js';
+
+/** Path of a dashboard page. Excludes paths of the API. */
+const PAGE = /^\/(?![/\\])(?!(?:v1|mcp)(?:[/?#]|$))[\x21-\x7e]*$/;
+
+/** Path of the page for the return. @throws ProblemError `invalid_request` for anything that leads elsewhere */
+function safeReturn(returnTo: string | undefined, origin: string): string {
+  if (returnTo === undefined) return '/';
+  const target = PAGE.test(returnTo) && !returnTo.includes('\\') && URL.canParse(returnTo, origin) ? new URL(returnTo, origin) : undefined;
+  if (target?.origin === origin) return target.pathname + target.search + target.hash;
+  const message = 'expected the path of a page of the dashboard, such as /approvals';
+  throw new ProblemError('invalid_request', `returnTo: ${message}`, { errors: [{ pointer: '/returnTo', message }] });
+}
 
 /** Next location of the browser, and its new cookies. */
 export interface Redirect {

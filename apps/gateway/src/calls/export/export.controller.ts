@@ -11,7 +11,6 @@ import { OpenSockets } from '../../auth/open-sockets.service.js';
 import { CurrentPrincipal } from '../../auth/principal.decorator.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { LOGGER } from '../../platform/tokens.js';
-import { eventLines } from './event-lines.js';
 import { ExportCalls, type ExportedEvent } from './export-calls.service.js';
 
 /** Time without progress after which a client counts as disconnected. */
@@ -84,4 +83,8 @@ export class ExportController {
 /** Loads the Parquet writer on first use. */
 async function encoded(format: ExportFormat, events: AsyncIterable<readonly ExportedEvent[]>): Promise<AsyncIterable<string | Uint8Array>> {
   return format === 'jsonl' ? eventLines(events) : (await import('./event-rows.js')).eventRows(events);
+}
+
+async function* eventLines(batches: AsyncIterable<readonly ExportedEvent[]>): AsyncGenerator<string> {
+  for await (const events of batches) if (events.length > 0) yield events.map(({ json }) => `${json}\n`).join('');
 }

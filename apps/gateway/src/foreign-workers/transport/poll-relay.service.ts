@@ -5,10 +5,11 @@ import {
   ProblemError,
   WORKER_LIMITS,
   WorkerStatus,
-  type Principal,
-  type WorkerFrame,
-  type WorkerPollBody,
-  type WorkerPollPage,
+  Principal,
+  WorkerFrame,
+  WorkerPollBody,
+  WorkerPollPage,
+  type ErrorCode,
 } from '#contracts';
 import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
@@ -16,7 +17,24 @@ import { NeededConnections } from '../../platform/needed-connections.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { PollingWorkers, unknownWorker } from './polling-workers.service.js';
-import { RelayMessage, type RelayRequest } from './relay-message.js';
+import { z } from 'zod';
+
+const id = z.string();
+const request = { id, /** The channel for the answer. */ from: z.string(), workerId: z.string(), principal: Principal };
+
+/** Messages between gateways about polling workers. */
+const RelayMessage = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('poll'), ...request, body: WorkerPollBody, waitMs: z.number() }),
+  z.object({ kind: z.literal('messages'), ...request, frames: z.array(WorkerFrame) }),
+  /** The worker no longer waits for the response. */
+  z.object({ kind: z.literal('cut'), id }),
+  /** The gateway of the worker has received the request. */
+  z.object({ kind: z.literal('taken'), id }),
+  z.object({ kind: z.literal('answer'), id, page: WorkerPollPage.optional() }),
+  z.object({ kind: z.literal('problem'), id, code: z.custom<ErrorCode>((code) => typeof code === 'string'), detail: z.string() }),
+]);
+type RelayMessage = z.output<typeof RelayMessage>;
+type RelayRequest = Extract<RelayMessage, { kind: 'poll' | 'messages' }>;
 
 /** Time in which a live gateway accepts a request; after it the worker must reconnect. */
 const TAKEN_MS = 2_000;

@@ -1,10 +1,11 @@
 import type { RawData, ServerOptions, WebSocket } from 'ws';
-import { CLOSE_CODES, ProblemError, WORKER_LIMITS, type Principal, type WorkerFrame, type WorkerServerFrame } from '#contracts';
+import { CLOSE_CODES, ProblemError, WORKER_LIMITS, type Principal, WorkerFrame, type WorkerServerFrame } from '#contracts';
 import { MessageBudget, MessageFlood } from '#sources';
 import { toProblem } from '../../platform/http/to-problem.js';
 import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worker.js';
 import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
-import { readWorkerFrame } from './read-frame.js';
+import { parse } from '../../platform/http/parse.js';
+import { parseJsonBody } from '../../platform/http/json-body.js';
 
 /** Consecutive rejected frames after which a worker is disconnected. */
 const REFUSED_FRAMES = 100;
@@ -112,4 +113,13 @@ export class WorkerSocket implements WorkerTransport {
 
 function sizeOf(data: RawData): number {
   return Array.isArray(data) ? data.reduce((bytes, { length }) => bytes + length, 0) : data.byteLength;
+}
+
+/** @throws ProblemError for anything but a frame of a worker */
+function readWorkerFrame(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean): WorkerFrame {
+  if (isBinary) throw new ProblemError('invalid_request', 'Expected a text frame with JSON; got a binary one');
+  const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
+  if (bytes.length > WORKER_LIMITS.frameBytes)
+    throw new ProblemError('payload_too_large', `Expected a frame of at most ${WORKER_LIMITS.frameBytes} bytes; got ${bytes.length}`);
+  return parse(WorkerFrame, parseJsonBody(bytes.toString('utf8')), 'frame');
 }

@@ -10,7 +10,6 @@ import { toProblem } from '../../platform/http/to-problem.js';
 import { SocketOutbox, type DeliveryLimits, type SlowConsumer } from '../delivery/socket-outbox.js';
 import { readClientFrame } from './client-frame.js';
 import { FrameFlow, type FlowLimits } from './frame-flow.js';
-import { frameSize, frameText } from './frame-text.js';
 import { serverFrames } from './server-frames.js';
 import { SessionSubscriptions, type SubscriptionLimits } from './session-subscriptions.js';
 import type { WsSubscription } from './ws-subscription.js';
@@ -323,4 +322,14 @@ function connectionOf(socket: WebSocket) {
     },
     send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
   };
+}
+
+function frameSize(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
+}
+
+/** Text of a frame. `ws` passes one Buffer by default. */
+function frameText(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString();
+  return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data).toString();
 }

@@ -5,7 +5,15 @@ import { Suspension, ToolError, type ToolContext } from '#tool-sdk';
 import { OPEN_MS, OpenCall } from './open-call.js';
 import type { OwnSampling } from './own-sampling.js';
 import { givenAnswer, questionOf, type Asked, type AskedState, type Given } from './question.js';
-import { relatedTask } from './related-task.js';
+import { z } from 'zod';
+
+/** Revision 2025-11-25: names the task to which a request of the server belongs. */
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+const Related = z.object({ _meta: z.object({ [RELATED_TASK]: z.object({ taskId: z.string() }) }) });
+
+function relatedTask(params: unknown): string | undefined {
+  return Related.safeParse(params).data?._meta[RELATED_TASK].taskId;
+}
 
 /** Delay and limit for passing on an answer, which any free worker may take, to the worker with the connection. */
 export const PASS_ON_MS = 200;

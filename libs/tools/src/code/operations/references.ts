@@ -1,11 +1,25 @@
-import type { ToolContext } from '#tool-sdk';
+import { type ToolContext, ToolError } from '#tool-sdk';
 import { definitionsAt, referencesAt } from '../server/operations/places.js';
 import { SourceScan } from '../source-files.js';
 import { occurrencesJob } from '../syntax-threads.js';
 import { type CodeOperation, type CodeRequest, requireArgument, splitName } from './code-request.js';
 import { textOutput } from '../text-output.js';
-import { nameAt } from './name-at.js';
 import { definitionsOf, symbolLine } from './symbols.js';
+import { decodeText, readWorkspaceFile, resolveFile } from '#sandbox';
+
+const LIMIT = { bytes: 1_048_576, hint: 'Such files are not parsed: use file_search.' };
+const NAME = /[\p{ID_Start}_$][\p{ID_Continue}$]*/gu;
+
+/** The name that stands at a place of a file. @throws ToolError where there is none */
+async function nameAt(path: string, { row, column }: { row: number; column: number }, ctx: ToolContext): Promise<string> {
+  const { bytes } = await readWorkspaceFile(resolveFile(ctx.workspace, path, 'read'), LIMIT, ctx.signal);
+  const rows = decodeText(bytes, path).split('\n');
+  const line = rows[row - 1];
+  if (line === undefined)
+    throw new ToolError('invalid_arguments', `row ${row} is beyond the end of ${path}, which has ${rows.length} rows`);
+  for (const { 0: name, index } of line.matchAll(NAME)) if (index <= column - 1 && column - 1 <= index + name.length) return name;
+  throw new ToolError('invalid_arguments', `No name stands at ${path}:${row}:${column}. Row and column count from 1.`);
+}
 
 const BY_NAME = 'found by name, without types: other symbols of this name are among them';
 

@@ -1,12 +1,36 @@
 import { pathToFileURL } from 'node:url';
 import { type ProcessCommand, type RunningProcess, startProcess } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { CAPABILITIES } from './client-capabilities.js';
 import type { LanguageServerSettings, ServerSettings } from './language-servers.config.js';
 import { type OpenDocument, OpenDocuments } from './open-documents.js';
 import { PublishedDiagnostics } from './published-diagnostics.js';
 import { type RequestOptions, LateAnswer, ServerConnection } from './server-connection.js';
 import { changesBetween, snapshotOf, type WorkspaceSnapshot } from './workspace-snapshot.js';
+import type { ClientCapabilities } from 'vscode-languageserver-protocol/node';
+
+/** Client capabilities for responses. No snippets, no creation or renaming of files, no commands. */
+const CAPABILITIES: ClientCapabilities = {
+  general: { positionEncodings: ['utf-16'] },
+  workspace: {
+    workspaceFolders: true,
+    configuration: true,
+    applyEdit: false,
+    workspaceEdit: { documentChanges: true },
+    didChangeWatchedFiles: { dynamicRegistration: true },
+  },
+  textDocument: {
+    synchronization: {},
+    definition: { linkSupport: true },
+    references: {},
+    hover: { contentFormat: ['markdown', 'plaintext'] },
+    completion: { completionItem: { snippetSupport: false } },
+    formatting: {},
+    rename: {},
+    publishDiagnostics: { versionSupport: true },
+    diagnostic: {},
+  },
+  window: { workDoneProgress: true },
+};
 
 const STOP_GRACE_MS = 500;
 /** A server that leaves so many requests in a row without an answer is ended. */

@@ -2,7 +2,6 @@ import type { Memory, MemoryScope } from '#memory';
 import { type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { found, idOf } from '../use-memory.js';
 import { sourceOf } from './read-documents.js';
-import { snippetOf } from './snippet.js';
 
 export interface KnowledgeCommand {
   readonly command: 'show' | 'add' | 'update' | 'remove' | 'clear' | 'search' | 'status' | 'cancel';
@@ -115,4 +114,16 @@ function operationOf(operation: Awaited<ReturnType<Memory['knowledge']['operatio
   const { id, name, status, documents, total, fault, started_at } = operation;
   const why = fault === null ? {} : { error: fault };
   return { operation_id: id, name, status, documents, total, ...why, started_at: started_at.toISOString() };
+}
+
+/** The part of a text around the first word of the query that it has, at most so many characters, with `…` where it is cut. Pure. */
+function snippetOf(text: string, query: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const lower = text.toLowerCase();
+  const places = (query.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+  const first = places.length === 0 ? 0 : Math.min(...places);
+  const room = characters - 2;
+  const start = Math.max(0, Math.min(first - Math.floor(room / 4), text.length - room));
+  const end = start + room;
+  return `${start > 0 ? '…' : ''}${text.slice(start, end).toWellFormed()}${end < text.length ? '…' : ''}`;
 }
