@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { HookSet } from '#contracts';
-import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { DigestCache, keys, sha256Hex, type RedisConnection } from '#redis';
 
 /** Lifetime of a set, longer than that of any call. */
 const TTL_MS = 30 * 86_400_000;
@@ -14,9 +14,15 @@ const CACHE_SIZE = 1_000;
  */
 export class HookSnapshotStore {
   private readonly storedAt = new LRUCache<string, number>({ max: CACHE_SIZE });
-  private readonly loaded = new LRUCache<string, HookSet>({ max: CACHE_SIZE });
+  private readonly loaded: DigestCache<HookSet>;
 
-  constructor(private readonly redis: RedisConnection) {}
+  constructor(private readonly redis: RedisConnection) {
+    this.loaded = new DigestCache(
+      (digest) => redis.get(keys.hookSet(digest)),
+      (json) => HookSet.parse(json),
+      CACHE_SIZE,
+    );
+  }
 
   /** Stores a set and returns its digest; writes once an hour and process. Rejects if a write is due while Redis is unreachable. */
   async save(set: HookSet): Promise<string> {
@@ -30,13 +36,7 @@ export class HookSnapshotStore {
   }
 
   /** Undefined if the set is not stored, or has expired. */
-  async load(digest: string): Promise<HookSet | undefined> {
-    const cachedSet = this.loaded.get(digest);
-    if (cachedSet !== undefined) return cachedSet;
-    const text = await this.redis.get(keys.hookSet(digest));
-    if (text === null) return undefined;
-    const set = HookSet.parse(JSON.parse(text));
-    this.loaded.set(digest, set);
-    return set;
+  load(digest: string): Promise<HookSet | undefined> {
+    return this.loaded.get(digest);
   }
 }

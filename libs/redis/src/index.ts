@@ -1,6 +1,7 @@
 export { noticeFailover } from './failover.js';
 export { writeTogether } from './write-together.js';
 export { ContentAddressedStore } from './content-addressed-store.js';
+export { DigestCache } from './digest-cache.js';
 export * from './keys.js';
 export {
   waitUntilConnected,

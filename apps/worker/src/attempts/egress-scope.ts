@@ -1,28 +1,31 @@
-import { LRUCache } from 'lru-cache';
 import { EgressRules } from '#contracts';
 import { egressFault, namesHost } from '#policy';
-import type { ContentAddressedStore } from '#redis';
+import { DigestCache, type ContentAddressedStore } from '#redis';
 import { type EgressLimits, ToolError } from '#tool-sdk';
 
 /** Loads the egress rules under which a call was accepted, by which its tool checks each hop. */
 export class EgressScope {
-  private readonly cache = new LRUCache<string, EgressLimits>({ max: 256 });
+  private readonly cache: DigestCache<EgressLimits>;
 
-  constructor(private readonly store: Pick<ContentAddressedStore, 'get'>) {}
+  constructor(store: Pick<ContentAddressedStore, 'get'>) {
+    this.cache = new DigestCache(
+      (digest) => store.get(digest),
+      (json) => limitsOf(EgressRules.parse(json)),
+    );
+  }
 
   /** Rejects if the rules are no longer stored. */
   async of(digest: string): Promise<EgressLimits> {
-    const before = this.cache.get(digest);
-    if (before !== undefined) return before;
-    const text = await this.store.get(digest);
-    if (text === undefined)
+    const limits = await this.cache.get(digest);
+    if (limits === undefined)
       throw new ToolError('internal', 'The egress rules of the call are not stored any more. Submit the call again.', { retryable: false });
-    const rules = EgressRules.parse(JSON.parse(text));
-    const limits: EgressLimits = {
-      refusalOf: ({ href }) => egressFault(href, rules),
-      allowsPrivate: (hostname, port) => namesHost(rules.privateHosts, hostname, port),
-    };
-    this.cache.set(digest, limits);
     return limits;
   }
+}
+
+function limitsOf(rules: EgressRules): EgressLimits {
+  return {
+    refusalOf: ({ href }) => egressFault(href, rules),
+    allowsPrivate: (hostname, port) => namesHost(rules.privateHosts, hostname, port),
+  };
 }

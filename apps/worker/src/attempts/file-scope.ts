@@ -1,13 +1,11 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import { PathDenials, type FileAccess } from '#contracts';
 import { denialReason, mayDenyBelow, unaskedReason } from '#policy';
-import type { ContentAddressedStore } from '#redis';
+import { DigestCache, type ContentAddressedStore } from '#redis';
 import { type DeniedPaths, type SharedRoot, ToolError, type Workspace } from '#tool-sdk';
 import type { FileScopeSettings } from '../platform/file-scope.config.js';
 
-const CACHE_SIZE = 256;
 /** System folders without files: secrets of processes, and devices. */
 const NEVER_OPENED = ['/proc', '/sys', '/dev'];
 
@@ -16,14 +14,18 @@ const NEVER_OPENED = ['/proc', '/sys', '/dev'];
  * whatever the worker shares.
  */
 export class FileScope {
-  private readonly cache = new LRUCache<string, PathDenials>({ max: CACHE_SIZE });
+  private readonly cache: DigestCache<PathDenials>;
   private readonly closed: readonly string[];
   private readonly roots: readonly (SharedRoot & { readonly real: string })[];
 
   constructor(
     private readonly settings: FileScopeSettings,
-    private readonly store: Pick<ContentAddressedStore, 'get'>,
+    store: Pick<ContentAddressedStore, 'get'>,
   ) {
+    this.cache = new DigestCache(
+      (digest) => store.get(digest),
+      (json) => PathDenials.parse(json),
+    );
     const { sharedRoots, ownFolders, locks } = settings;
     this.closed = [...NEVER_OPENED, ...ownFolders.flatMap((folder) => [folder, realOf(folder)])];
     this.roots = sharedRoots.map((it) => ({ ...it, locks, real: realOf(it.path) }));
@@ -67,13 +69,9 @@ export class FileScope {
   }
 
   private async denials(digest: string): Promise<PathDenials> {
-    const before = this.cache.get(digest);
-    if (before !== undefined) return before;
-    const text = await this.store.get(digest);
-    if (text === undefined)
+    const denials = await this.cache.get(digest);
+    if (denials === undefined)
       throw new ToolError('internal', 'The denied paths of the call are not stored any more. Submit the call again.', { retryable: false });
-    const denials = PathDenials.parse(JSON.parse(text));
-    this.cache.set(digest, denials);
     return denials;
   }
 
