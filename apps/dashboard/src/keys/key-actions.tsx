@@ -2,7 +2,7 @@ import { Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '#contracts';
-import { notifyError, notifySuccess } from '../components/notify.js';
+import { ConfirmModal } from '../components/confirm-modal.js';
 import { Refusal } from '../components/refusal.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -84,29 +84,18 @@ function RotateModal({ apiKey, onClose }: ModalProps) {
 function RevokeModal({ apiKey, onClose }: ModalProps) {
   const { client } = useToolyard();
   const queries = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => client.keys.revoke(apiKey.id),
-    onSuccess: () => {
-      notifySuccess(`${keyNameOf(apiKey)} is revoked`);
-      onClose();
-    },
-    onError: (error) => notifyError('The key was not revoked', error),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ['keys'] }),
-  });
   return (
-    <Modal opened onClose={onClose} title={`Revoke ${keyNameOf(apiKey)}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Text size="sm" mb="md">
-        Programs with this key are refused at once, its streams are closed and its schedules pause. Keys that were made with it go on. This
-        cannot be undone.
-      </Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-        <ScopedButton scope="admin" color="red.8" loading={revoke.isPending} onClick={() => revoke.mutate()}>
-          Revoke it
-        </ScopedButton>
-      </Group>
-    </Modal>
+    <ConfirmModal
+      title={`Revoke ${keyNameOf(apiKey)}?`}
+      confirm="Revoke it"
+      scope="admin"
+      action={() => client.keys.revoke(apiKey.id).finally(() => void queries.invalidateQueries({ queryKey: ['keys'] }))}
+      done={() => `${keyNameOf(apiKey)} is revoked`}
+      failed="The key was not revoked"
+      onClose={onClose}
+    >
+      Programs with this key are refused at once, its streams are closed and its schedules pause. Keys that were made with it go on. This
+      cannot be undone.
+    </ConfirmModal>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconPlayerSkipForward } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schedule } from '#contracts';
+import { ConfirmModal } from '../components/confirm-modal.js';
 import { notifyError, notifySuccess } from '../components/notify.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { useScopes } from '../stream/use-scopes.js';
@@ -77,28 +78,21 @@ function RemoveModal({ schedule, onClose }: { readonly schedule: Schedule; reado
   const { client } = useToolyard();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation({
-    mutationFn: () => client.schedules.delete(schedule.id),
-    onSuccess: async () => {
-      notifySuccess(`${nameOf(schedule)} is removed`);
-      await navigate({ to: '/schedules' });
-      void queries.invalidateQueries({ queryKey: ['schedules'] });
-    },
-    onError: (error) => notifyError('The schedule was not removed', error),
-  });
   return (
-    <Modal opened onClose={onClose} title={`Remove ${nameOf(schedule)}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Text size="sm" mb="md">
-        It makes no more calls. Calls that it made go on, and stay in the list.
-      </Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-        <Button color="red.8" loading={remove.isPending} onClick={() => remove.mutate()}>
-          Remove it
-        </Button>
-      </Group>
-    </Modal>
+    <ConfirmModal
+      title={`Remove ${nameOf(schedule)}?`}
+      confirm="Remove it"
+      scope="submit"
+      action={() => client.schedules.delete(schedule.id)}
+      done={() => `${nameOf(schedule)} is removed`}
+      failed="The schedule was not removed"
+      onDone={async () => {
+        await navigate({ to: '/schedules' });
+        void queries.invalidateQueries({ queryKey: ['schedules'] });
+      }}
+      onClose={onClose}
+    >
+      It makes no more calls. Calls that it made go on, and stay in the list.
+    </ConfirmModal>
   );
 }

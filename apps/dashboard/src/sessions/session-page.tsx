@@ -1,17 +1,18 @@
-import { Button, Grid, Group, Modal, Stack, Text } from '@mantine/core';
+import { Grid, Stack } from '@mantine/core';
 import { IconHandStop, IconMessages } from '@tabler/icons-react';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { CallFilter } from '#contracts';
 import { escapeInvisible } from '#subject';
 import { CallPreview } from '../calls-page/call-preview.js';
 import { CallTable } from '../calls/call-table.js';
+import { ConfirmModal } from '../components/confirm-modal.js';
 import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { notifySuccess, notifyError, notifyMessage } from '../components/notify.js';
+import { notifyMessage } from '../components/notify.js';
 import { useSlowFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
@@ -159,30 +160,21 @@ function StopModal({
   readonly onClose: () => void;
 }) {
   const { client } = useToolyard();
-  const stop = useMutation({
-    mutationFn: () => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' }),
-    onSuccess: ({ calls, batches }) => {
-      notifySuccess(`Stopped ${countText(calls, 'call')} and ${countText(batches, 'batch', 'batches')}`);
-      onClose();
-    },
-    onError: (error) => notifyError('The session was not stopped', error),
-  });
   return (
-    <Modal opened onClose={onClose} title="Stop everything in this session?" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Text size="sm" mb="md">
-        {underWay === 0
-          ? 'No call is under way; batches that have calls left are stopped.'
-          : `${countText(underWay, 'call that is under way is', 'calls that are under way are')} cancelled, and batches do not go on.`}{' '}
-        The agent may submit new ones.
-      </Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Let it run
-        </Button>
-        <Button color="red.8" loading={stop.isPending} onClick={() => stop.mutate()}>
-          Stop all
-        </Button>
-      </Group>
-    </Modal>
+    <ConfirmModal
+      title="Stop everything in this session?"
+      keep="Let it run"
+      confirm="Stop all"
+      scope="cancel"
+      action={() => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' })}
+      done={({ calls, batches }) => `Stopped ${countText(calls, 'call')} and ${countText(batches, 'batch', 'batches')}`}
+      failed="The session was not stopped"
+      onClose={onClose}
+    >
+      {underWay === 0
+        ? 'No call is under way; batches that have calls left are stopped.'
+        : `${countText(underWay, 'call that is under way is', 'calls that are under way are')} cancelled, and batches do not go on.`}{' '}
+      The agent may submit new ones.
+    </ConfirmModal>
   );
 }

@@ -1,15 +1,15 @@
-import { Alert, Button, Code, Grid, Group, List, Modal, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Code, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ToolyardError } from '#client';
 import type { Source } from '#contracts';
 import { escapeInvisible } from '#subject';
+import { ConfirmModal } from '../components/confirm-modal.js';
 import { Fact, Facts } from '../components/facts.js';
 import { Json } from '../components/json.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';
-import { notifyError, notifySuccess } from '../components/notify.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
@@ -209,28 +209,21 @@ function RemoveModal({ name, onClose }: { readonly name: string; readonly onClos
   const { client } = useToolyard();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation({
-    mutationFn: () => client.sources.remove(name),
-    onSuccess: async () => {
-      notifySuccess(`${name} is removed`);
-      await navigate({ to: '/sources' });
-      void queries.invalidateQueries({ queryKey: ['sources'] });
-    },
-    onError: (error) => notifyError('The source was not removed', error),
-  });
   return (
-    <Modal opened onClose={onClose} title={`Remove ${name}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Text size="sm" mb="md">
-        Its tools are gone for all agents, and so is what was accepted of them: added again, they are taken as they are then.
-      </Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-        <Button color="red.8" loading={remove.isPending} onClick={() => remove.mutate()}>
-          Remove it
-        </Button>
-      </Group>
-    </Modal>
+    <ConfirmModal
+      title={`Remove ${name}?`}
+      confirm="Remove it"
+      scope="admin"
+      action={() => client.sources.remove(name)}
+      done={() => `${name} is removed`}
+      failed="The source was not removed"
+      onDone={async () => {
+        await navigate({ to: '/sources' });
+        void queries.invalidateQueries({ queryKey: ['sources'] });
+      }}
+      onClose={onClose}
+    >
+      Its tools are gone for all agents, and so is what was accepted of them: added again, they are taken as they are then.
+    </ConfirmModal>
   );
 }

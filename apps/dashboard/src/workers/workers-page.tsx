@@ -1,12 +1,12 @@
-import { Button, Group, Modal, SimpleGrid, Text, Title } from '@mantine/core';
+import { SimpleGrid, Title } from '@mantine/core';
 import { IconServerOff } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { WorkerStatus } from '#contracts';
 import { PoolTable } from '../live/pool-table.js';
+import { ConfirmModal } from '../components/confirm-modal.js';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { notifySuccess, notifyError } from '../components/notify.js';
 import { useRowKeys } from '../components/use-row-keys.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { NotIsolated } from './not-isolated.js';
@@ -58,28 +58,20 @@ export function WorkersPage() {
 function DrainModal({ worker, onClose }: { readonly worker: WorkerStatus; readonly onClose: () => void }) {
   const { client } = useToolyard();
   const queries = useQueryClient();
-  const drain = useMutation({
-    mutationFn: () => client.workers.drain(worker.id),
-    onSuccess: () => {
-      notifySuccess(`${worker.id} takes no more calls`);
-      void queries.invalidateQueries({ queryKey: ['workers'] });
-      onClose();
-    },
-    onError: (error) => notifyError('The worker does not drain', error),
-  });
   return (
-    <Modal opened onClose={onClose} title={`Drain ${worker.id}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Text size="sm" mb="md">
-        It takes no more calls; the {worker.calls.length} that run there go on to their end. Other workers take what comes.
-      </Text>
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Close
-        </Button>
-        <Button color="orange.9" loading={drain.isPending} onClick={() => drain.mutate()}>
-          Drain it
-        </Button>
-      </Group>
-    </Modal>
+    <ConfirmModal
+      title={`Drain ${worker.id}?`}
+      keep="Close"
+      confirm="Drain it"
+      scope="operate"
+      color="orange.9"
+      action={() => client.workers.drain(worker.id)}
+      done={() => `${worker.id} takes no more calls`}
+      failed="The worker does not drain"
+      onDone={() => void queries.invalidateQueries({ queryKey: ['workers'] })}
+      onClose={onClose}
+    >
+      It takes no more calls; the {worker.calls.length} that run there go on to their end. Other workers take what comes.
+    </ConfirmModal>
   );
 }
