@@ -34,7 +34,7 @@ export async function verify(context: Context, archive: string, flags: VerifyFla
   const { terminal, json } = context;
   const report = await verifyArchive({
     store: await openGiven(archive),
-    ...(keys === undefined ? {} : { keys }),
+    keys,
     published: flags.published === undefined ? undefined : await openGiven(flags.published),
     callId: flags.call,
     report: (fault) => (json ? terminal.json(fault) : terminal.line(faultText(context, fault))),

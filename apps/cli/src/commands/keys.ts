@@ -59,13 +59,13 @@ async function create(context: CommandContext, name: string, flags: CreateKeyFla
   const { scope, tool, agent, agents, user, users, rate, expires } = flags;
   const key = await context.client.keys.create({
     name,
-    ...(scope === undefined ? {} : { scopes: scope }),
-    ...(tool === undefined ? {} : { tools: tool }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(agents === undefined ? {} : { agents }),
-    ...(user === undefined ? {} : { user }),
-    ...(users === undefined ? {} : { users }),
-    ...(rate === undefined ? {} : { ratePerMinute: rate }),
+    scopes: scope,
+    tools: tool,
+    agent,
+    agents,
+    user,
+    users,
+    ratePerMinute: rate,
     ...(expires === undefined ? {} : { expiresAt: timeOf(expires) }),
   });
   return issued(context, key);

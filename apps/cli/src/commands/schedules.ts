@@ -75,7 +75,7 @@ async function addSchedule(
   const schedule = await client.schedules.create({
     ...settings,
     ...(every === undefined ? {} : { everyMs: parseDuration(every) }),
-    call: { tool, arguments: await argumentsOf({ client }, tool, words), ...(session === undefined ? {} : { sessionId: session }) },
+    call: { tool, arguments: await argumentsOf({ client }, tool, words), sessionId: session },
   });
   if (json) terminal.json(schedule);
   else {

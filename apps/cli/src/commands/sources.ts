@@ -170,8 +170,8 @@ function definitionOf(words: readonly string[], flags: AddSourceFlags, bundle: M
     : {
         name: first,
         kind: 'mcp',
-        ...(url === undefined ? {} : { url }),
-        ...(bundle === undefined ? {} : { bundle }),
+        url,
+        bundle,
         ...(command.length === 0 ? {} : { command }),
         ...(header.length === 0 ? {} : { headers: Object.fromEntries(header.map((pair) => valueOf('--header', pair))) }),
         ...authOf(flags),

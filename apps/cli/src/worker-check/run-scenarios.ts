@@ -53,7 +53,7 @@ async function runOne(bench: Bench, scenario: Scenario): Promise<ScenarioResult>
   const ended = (reason?: string): ScenarioResult => ({
     scenario: title,
     passed: reason === undefined,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     ms: Math.round(performance.now() - startedAt),
   });
   try {

@@ -22,11 +22,7 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
   const replay = useMutation({
     mutationFn: async () => {
       const args = Arguments.parse(parseExactJson(text));
-      const quote = await client.calls.quote({
-        tool: call.tool,
-        arguments: args,
-        ...(call.sessionId === undefined ? {} : { sessionId: call.sessionId }),
-      });
+      const quote = await client.calls.quote({ tool: call.tool, arguments: args, sessionId: call.sessionId });
       setViolations(quote.errors);
       if (!quote.valid) return undefined;
       return client.calls.replay(call.id, { arguments: args });

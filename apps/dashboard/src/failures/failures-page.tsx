@@ -90,7 +90,7 @@ export function FailuresPage() {
       {replaying && (
         <BulkModal
           action="replay"
-          filter={{ fingerprint: replaying.fingerprint, ...(since === undefined ? {} : { since }) }}
+          filter={{ fingerprint: replaying.fingerprint, since }}
           search={{ tool: replaying.tool, ...(replaying.code === undefined ? { result: 'error' } : { errorCode: replaying.code }) }}
           onClose={() => setReplaying(undefined)}
         />
@@ -149,7 +149,7 @@ function GroupRow({ group, windowMs, since, onReplay }: GroupRowProps) {
       </Table.Td>
       <Table.Td>
         <Group gap="xs" justify="flex-end" wrap="nowrap">
-          <LinkAnchor data-open size="sm" to="/calls" search={{ fingerprint, ...(since === undefined ? {} : { since }) }}>
+          <LinkAnchor data-open size="sm" to="/calls" search={{ fingerprint, since }}>
             Show
           </LinkAnchor>
           {mayReplayHelp(code) && (

@@ -131,7 +131,7 @@ function useSessionCalls(sessionId: string) {
     queryFn: async ({ signal }) => {
       let loaded = 0;
       for (let cursor: string | undefined; loaded < MOST_CALLS;) {
-        const page = await client.calls.list({ sessionId, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        const page = await client.calls.list({ sessionId, limit: PAGE, cursor }, { signal });
         table.answer(page.calls);
         loaded += page.calls.length;
         cursor = page.nextCursor;

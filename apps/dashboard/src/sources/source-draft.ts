@@ -102,7 +102,7 @@ function fieldsOf(kind: 'mcp' | 'openapi', draft: SourceDraft): object {
   const shared = {
     name: name.trim(),
     kind,
-    ...(headers === undefined ? {} : { headers }),
+    headers,
     ...(lists.include.length === 0 ? {} : { include: lists.include }),
     ...(lists.exclude.length === 0 ? {} : { exclude: lists.exclude }),
   };

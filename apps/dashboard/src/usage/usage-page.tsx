@@ -129,7 +129,7 @@ function useUsage({ window = '7d', by = 'agent', agentId, tool }: UsageSearch) {
     queryFn: async ({ signal }) => {
       const until = Date.now();
       const since = until - WINDOWS[window];
-      const only = { ...(agentId === undefined ? {} : { agentId }), ...(tool === undefined ? {} : { tool }) };
+      const only = { agentId, tool };
       const page = await client.stats.usage({ since: new Date(since).toISOString(), per, by, ...only }, { signal });
       return { ...page, since, until };
     },

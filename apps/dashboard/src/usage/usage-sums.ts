@@ -81,6 +81,6 @@ function added(sum: Sums, row: Sums): Sums {
     waitMs: sum.waitMs + row.waitMs,
     outputBytes: sum.outputBytes + row.outputBytes,
     cpuCalls: sum.cpuCalls + row.cpuCalls,
-    ...(cpuMs === undefined ? {} : { cpuMs }),
+    cpuMs,
   };
 }

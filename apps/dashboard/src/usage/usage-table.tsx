@@ -77,7 +77,7 @@ function Row({ name, sums, by, since, share, values, address }: RowProps) {
   const { calls, failed, denied, waitMs, runMs, cpuMs, outputBytes } = sums;
   const whose = by === 'agent' ? { agentId: name } : { tool: name };
   const { agentId, tool } = { ...address, ...(name === undefined ? {} : whose) };
-  const search: CallSearch = { ...(agentId === undefined ? {} : { agentId }), ...(tool === undefined ? {} : { tool }), since };
+  const search: CallSearch = { agentId, tool, since };
   return (
     <Table.Tr data-row data-usage={name ?? ''}>
       <Table.Td maw={260} data-line>

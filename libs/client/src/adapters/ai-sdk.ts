@@ -55,7 +55,7 @@ function aiSdkTool(
 ): AiSdkTool {
   return {
     type: 'dynamic',
-    ...(title === undefined ? {} : { title }),
+    title,
     description,
     inputSchema: schemaOf(inputSchema),
     execute: (input, { toolCallId, abortSignal }) =>

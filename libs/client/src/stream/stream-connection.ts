@@ -82,7 +82,7 @@ export class StreamConnection implements StreamTransport {
   }
 
   private subscribe(id: number, { filter, cursor }: StreamReader): void {
-    this.socket?.send({ op: 'subscribe', id, filter, batch: true, ...(cursor === undefined ? {} : { cursor }) });
+    this.socket?.send({ op: 'subscribe', id, filter, batch: true, cursor });
   }
 
   private route(frame: ReceivedFrame): void {

@@ -50,7 +50,7 @@ export class StreamSocket {
     this.readyTimer = setTimeout(() => this.end('the gateway did not accept the key in time'), READY_MS);
     this.heartbeat = setInterval(() => this.checkSilence(), HEARTBEAT_MS);
     // The key is sent in a frame: browsers cannot set headers here, and URLs are logged.
-    this.socket.addEventListener('open', () => this.send({ op: 'auth', ...(apiKey === undefined ? {} : { token: apiKey }) }));
+    this.socket.addEventListener('open', () => this.send({ op: 'auth', token: apiKey }));
     this.socket.addEventListener('error', () => {});
     this.socket.addEventListener('message', ({ data }) => this.receive(data));
     this.socket.addEventListener('close', ({ code, reason }) =>

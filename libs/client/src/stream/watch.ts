@@ -170,7 +170,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     this.options.signal?.removeEventListener('abort', this.onAbort);
     this.link.remove(this);
     for (const reader of this.waiting.splice(0)) reader.resolve({ done: true, value: undefined });
-    this.onStateChange({ state: 'closed', ...(error === undefined ? {} : { error }) });
+    this.onStateChange({ state: 'closed', error });
   }
 }
 

@@ -117,11 +117,11 @@ export class RunningCall {
       callId,
       fence,
       attempt,
-      ...(resumed === undefined ? {} : { resumed }),
-      ...(session === undefined ? {} : { sessionId: session }),
-      ...(workspace === undefined ? {} : { workspace }),
+      resumed,
+      sessionId: session,
+      workspace,
       secrets,
-      ...(traceparent === undefined ? {} : { traceparent }),
+      traceparent,
       signal: this.aborter.signal,
       deadline: Date.now() + deadlineMs,
       onUpdate: (content) => {
@@ -162,7 +162,7 @@ function endOf(output: Exclude<WorkerToolOutput, Suspended>): End {
   return {
     outcome: 'completed',
     content: [...content],
-    ...(isError === undefined ? {} : { isError }),
+    isError,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.stringify makes it JSON, and the gateway checks it
     ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as End['structuredContent'] }),
   };

@@ -20,8 +20,8 @@ export async function decide(context: CommandContext, decision: 'allow' | 'deny'
   const call = await client.calls.decide(callId, {
     decision,
     scope: always === undefined ? 'once' : `session-${always}`,
-    ...(trust === undefined ? {} : { trustOption: trust }),
-    ...(reason === undefined ? {} : { reason }),
+    trustOption: trust,
+    reason,
     ...(edited === undefined ? {} : { arguments: readObject(edited, () => readFileSync(0, 'utf8')) }),
   });
   if (follow === true) return followCall(context, callId);

@@ -33,8 +33,8 @@ export async function batch(context: CommandContext, file: string, flags: BatchF
   const { id } = await client.batches.submit(
     {
       calls,
-      ...(session === undefined ? {} : { sessionId: session }),
-      ...(agent === undefined ? {} : { agentId: agent }),
+      sessionId: session,
+      agentId: agent,
       ...(strategy === undefined ? {} : { strategy: BatchStrategy.parse({ type: strategy }) }),
       ...(onFailure === undefined ? {} : { onFailure }),
     },

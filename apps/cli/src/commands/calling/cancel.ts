@@ -12,7 +12,7 @@ export interface CancelFlags {
 export async function cancel({ client, terminal, json }: CommandContext, callIds: readonly string[], flags: CancelFlags): Promise<number> {
   const { session, reason, grace } = flags;
   if ((session === undefined) === (callIds.length === 0)) throw new UsageError('Expected call ids, or --session, and not both');
-  const body = { ...(reason === undefined ? {} : { reason }), ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
+  const body = { reason, ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
   if (session !== undefined) {
     const stopped = await client.sessions.cancel(session, body);
     if (json) terminal.json(stopped);
@@ -31,7 +31,7 @@ export async function cancel({ client, terminal, json }: CommandContext, callIds
 /** Stops a batch and its calls, and waits for its end. */
 export async function cancelBatch({ client, terminal, json }: CommandContext, batchId: string, flags: CancelFlags): Promise<number> {
   const { reason, grace } = flags;
-  const body = { ...(reason === undefined ? {} : { reason }), ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
+  const body = { reason, ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
   await client.batches.cancel(batchId, body);
   const batch = await client.batches.wait(batchId);
   if (json) terminal.json(batch);

@@ -23,7 +23,7 @@ async function listSessions({ client, terminal, json }: CommandContext, { limit,
   const rows: string[][] = [];
   let seen = 0;
   for (let cursor: string | undefined, first = true; (first || cursor !== undefined) && seen < limit; first = false) {
-    const page = await client.sessions.list({ limit: Math.min(200, limit), ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.sessions.list({ limit: Math.min(200, limit), cursor });
     cursor = page.nextCursor;
     for (const one of page.sessions.slice(0, limit - seen)) {
       // The latest active come first.

@@ -90,8 +90,8 @@ function styleOf({ foreground, background, decorations }: ParseToken): SpanStyle
   const color = colorOf(front);
   const behind = colorOf(back);
   return {
-    ...(color === undefined ? {} : { color }),
-    ...(behind === undefined ? {} : { background: behind }),
+    color,
+    background: behind,
     ...(decorations.has('bold') ? { bold: true } : {}),
     ...(decorations.has('dim') ? { dim: true } : {}),
     ...(decorations.has('italic') ? { italic: true } : {}),

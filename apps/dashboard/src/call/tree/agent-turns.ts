@@ -34,7 +34,7 @@ export function turnsOf(events: readonly CallEvent[], children: readonly CallSum
     const { toolCalls, ...turn } = event.data;
     const calls = toolCalls.map(({ toolCallId, tool }): TurnCall => {
       const call = take(toolCallId, tool);
-      return { toolCallId, tool, ...(call === undefined ? {} : { call }) };
+      return { toolCallId, tool, call };
     });
     return [{ ...turn, at: Date.parse(event.time), calls }];
   });

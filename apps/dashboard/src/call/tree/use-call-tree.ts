@@ -18,7 +18,7 @@ export function useCallTree(call: Call) {
       const calls: CallSummary[] = [];
       let cursor: string | undefined;
       do {
-        const page = await client.calls.list({ rootCallId, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        const page = await client.calls.list({ rootCallId, limit: PAGE, cursor }, { signal });
         calls.push(...page.calls);
         cursor = page.nextCursor;
       } while (cursor !== undefined && calls.length < MOST_CALLS);

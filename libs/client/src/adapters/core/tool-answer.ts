@@ -40,14 +40,7 @@ export function answerOf({ result, error, outcome }: Ended, callId: string | und
   const content: readonly Content[] = result?.content ?? [
     { type: 'text', text: error?.message ?? `The call ended as ${outcome ?? 'unknown'}.` },
   ];
-  return {
-    status: 'ended',
-    text: textOf(content),
-    content,
-    isError: result?.isError ?? outcome !== 'completed',
-    ...(callId === undefined ? {} : { callId }),
-    ...(outcome === undefined ? {} : { outcome }),
-  };
+  return { status: 'ended', text: textOf(content), content, isError: result?.isError ?? outcome !== 'completed', callId, outcome };
 }
 
 /** Message for the answer of a call with the model's id and name. */
