@@ -15,6 +15,7 @@ import { startStandalone } from './commands/start.js';
 import { addTools } from './commands/tools/tools.commands.js';
 import { workerCheck, type WorkerCheckFlags } from './commands/worker-check.js';
 import { addWorkers } from './commands/workers.js';
+import type { DemoFlags } from './demo/demo.js';
 import { doctor, type DoctorFlags } from './doctor/doctor.js';
 import { EXIT_CODES_HELP } from './exit-code.js';
 import { rebuild } from './history/rebuild.js';
@@ -85,8 +86,17 @@ function addArchive(add: Add, start: Start, program: Command): void {
     );
 }
 
+const DEMO_HELP = `
+Makes 500 real calls, in about a minute: edits, tests and builds that fail and pass, answered and open approvals,
+sub-agents, schedules. They are in the log as of now, not of last week. Commands run as those of agents do; no model is
+asked. It needs a key with the scopes submit, read, approve, admin and work, as that of \`npm start\`.`;
+
 /** Adds commands for the maintenance of an installation. */
 function addInstallation(add: Add, start: Start, env: NodeJS.ProcessEnv): void {
+  add('demo', 'fill an empty installation with the calls of 5 example agents, to look at Toolyard while it works')
+    .option('--force', 'although there are calls: those of the demo are mixed with them')
+    .addHelpText('after', DEMO_HELP)
+    .action((flags: DemoFlags) => start(async (context) => (await import('./demo/demo.js')).demo(context, flags)));
   add('history', 'the database of lists and numbers')
     .command('rebuild')
     .description('make all its rows again from the event log; needs REDIS_URL and DATABASE_URL, and no gateway')

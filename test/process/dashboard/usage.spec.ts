@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { ToolyardClient } from '#client';
+import { weekSessions } from '../../../apps/cli/src/demo/week-sessions.js';
 import { accessibilityFaults } from '../../support/browser.js';
+import { startCli } from '../../support/cli.js';
 import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
-import { playWeek } from '../../support/week/play-week.js';
-import { weekSessions } from '../../support/week/week-sessions.js';
 
 const NEIGHBOUR_KEY = 'key-of-the-tenant-beside';
 const stage = dashboardHarness(async () => ({
@@ -15,18 +15,42 @@ const stage = dashboardHarness(async () => ({
     { id: 'beside', key: NEIGHBOUR_KEY, tenant: 'neighbour', scopes: ['submit', 'read'] },
   ],
 }));
-const week = weekSessions();
-const callsOf = (agentId: string) => week.filter((session) => session.agentId === agentId).flatMap(({ turns }) => turns.flat());
+const callsOfCoder = weekSessions()
+  .filter(({ agentId }) => agentId === 'coder')
+  .flatMap(({ turns }) => turns.flat())
+  .flatMap((call) => [call, ...(call.steps ?? [])]);
+const demo = (...words: string[]) => startCli(['demo', ...words], { url: stage.url }).ended();
+const client = () => new ToolyardClient({ baseUrl: stage.url, apiKey: TEST_KEY });
+let filled: Awaited<ReturnType<typeof demo>>;
 
 beforeAll(async () => {
-  await playWeek(new ToolyardClient({ baseUrl: stage.url, apiKey: TEST_KEY }), week);
+  filled = await demo();
+});
+
+it('fills an empty installation with a week of 5 agents by `toolyard demo`, and refuses one that has calls', async () => {
+  expect(filled).toMatchObject({ code: 0, err: expect.stringContaining('500 calls were made in 32 sessions.') });
+  const { calls: asked } = await client().approvals.list({});
+  let seen: readonly string[] = [];
+  await eventually(
+    async () => {
+      const rows = (await client().stats.usage({})).rows;
+      seen = rows.map(({ agentId, calls }) => `${agentId} ${calls}`).toSorted();
+      return rows.reduce((sum, { calls }) => sum + calls, 0) === 500 - asked.length;
+    },
+    () => `500 calls, of which those that wait have no usage yet: ${seen.join(', ')}`,
+  );
+  expect(asked.every(({ sessionId }) => sessionId === 'release-2.14.0')).toBe(true);
+  expect(asked).toHaveLength(5);
+  expect((await client().schedules.list()).map(({ paused }) => paused?.reason)).toEqual([expect.any(String), expect.any(String)]);
+
+  expect(await demo()).toMatchObject({ code: 2, err: expect.stringContaining('Expected an installation without calls') });
+  expect(await demo('--key', READER_KEY)).toMatchObject({ code: 2, err: expect.stringContaining('it lacks submit, approve, admin, work') });
 });
 
 it('sums calls and failures of agents and tools, leads to the calls, and is saved as CSV', async () => {
-  expect(week.flatMap(({ turns }) => turns.flat())).toHaveLength(500);
   const page = await stage.open('/usage?window=24h');
   const coder = page.locator('[data-usage=coder]');
-  await eventually(async () => (await coder.locator('[data-label=Calls]').textContent()) === String(callsOf('coder').length), 'all calls');
+  await eventually(async () => (await coder.locator('[data-label=Calls]').textContent()) === String(callsOfCoder.length), 'all calls');
   expect(await page.locator('[data-usage]').count()).toBe(5);
   expect(await accessibilityFaults(page)).toEqual([]);
 
@@ -49,8 +73,7 @@ it('shows what each tenant used, without links to its calls, only to a key that 
   for (const text of ['one', 'two', 'three']) await neighbour.calls.run({ tool: 'echo', arguments: { text } });
   const page = await stage.open('/usage?window=24h');
   await page.getByText('By tenant').click();
-  const client = new ToolyardClient({ baseUrl: stage.url, apiKey: TEST_KEY });
-  const ofAgents = async () => (await client.stats.usage({})).rows.reduce((sum, { calls }) => sum + calls, 0);
+  const ofAgents = async () => (await client().stats.usage({})).rows.reduce((sum, { calls }) => sum + calls, 0);
   const counted = async (tenant: string) => Number(await page.locator(`[data-usage=${tenant}] [data-label=Calls]`).textContent());
   let shown: readonly number[] = [];
   await eventually(
