@@ -148,6 +148,16 @@ const routes = [
     path: '/keys/new',
     component: pageOf(() => import('./keys/new-key-page.js'), 'NewKeyPage'),
   }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/docs',
+    component: pageOf(() => import('./api-reference/reference-page.js'), 'ReferencePage'),
+  }),
+  createRoute({
+    getParentRoute: parent,
+    path: '/docs/$operationId',
+    component: pageOf(() => import('./api-reference/reference-page.js'), 'ReferencePage'),
+  }),
 ] as const;
 
 export const router = createRouter({

@@ -80,7 +80,7 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   if (tracing !== undefined) traceGateway(app, tracing);
   const connections = app.get(StreamConnections);
   app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client)));
-  await setupDocs(app, VERSION);
+  setupDocs(app, VERSION);
   await setupDashboard(app);
   return app;
 }

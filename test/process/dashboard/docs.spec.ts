@@ -1,31 +1,60 @@
 import { describe, expect, it } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { TEST_KEY } from '../../support/test-cluster.js';
 
 const stage = dashboardHarness();
 
-describe('the API explorer at /docs', () => {
-  it('opens the API explorer at /docs accessible to all', async () => {
-    const page = await stage.open('/docs');
-    await page.locator('.opblock').first().waitFor();
+describe('the API reference at /docs', () => {
+  it('opens an operation by its address, in the frame of the dashboard, and finds others by their words', async () => {
+    const page = await stage.open('/docs/submitCall');
+    const shown = page.locator('[data-shown=submitCall]');
+    await shown.getByText('/v1/calls', { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    await shown.locator('[data-field=timeouts]').first().getByRole('button', { name: 'Fields of timeouts' }).click();
+    await shown.locator('[data-field=timeouts] [data-field=runMs]').first().waitFor();
+    await page.getByLabel('Find an operation').fill('steer message');
+    await page.locator('[data-operation=steerSession]').click();
+    await page.waitForURL(/\/docs\/steerSession$/);
+    await page.locator('[data-shown=steerSession]').waitFor();
+    await page.goBack();
+    await shown.waitFor();
+    await page.goto(`${stage.url}/docs/noSuchOperation`);
+    await page.getByText('This gateway has no operation noSuchOperation.').waitFor();
   });
 
-  // Checks phone and dark mode together, since the page is large: each check takes seconds.
-  it('shows the API explorer dark where the dashboard is, accessible on a phone, and with the key of its tab', async () => {
-    const page = await stage.open('/live', { colorScheme: 'dark', viewport: { width: 375, height: 812 } });
-    await page.locator('[data-connection=live]').waitFor();
-    await page.goto(`${stage.url}/docs`);
-    await page.locator('html.dark-mode .opblock').first().waitFor();
-    const operation = page.locator('#operations-calls-submitCall');
-    await operation.locator('.opblock-summary-control').click();
-    await operation.locator('.code-samples').getByText('Python', { exact: true }).click();
-    await operation.getByText('import json, os, urllib.request').waitFor();
-    await operation.getByText('Try it out').click();
-    await operation.getByText('Execute').waitFor();
+  it('sends the example of an operation as another call at each press, and keeps the key out of the code', async () => {
+    const page = await stage.open('/docs/submitCall');
+    const answer = page.locator('[data-answer]');
+    const ids = new Set<string>();
+    for (const press of [1, 2]) {
+      const [response] = await Promise.all([
+        page.waitForResponse((it) => new URL(it.url()).pathname === '/v1/calls' && it.request().method() === 'POST'),
+        page.getByRole('button', { name: 'Send' }).click(),
+      ]);
+      ids.add((await response.json()).id);
+      expect([press, response.status(), ids.size]).toEqual([press, 202, press]);
+    }
+    await answer.getByText('202').waitFor();
+    const code = page.getByRole('region', { name: 'Sample in curl' });
+    await page.getByLabel('Idempotency-Key').fill('turn-1');
+    await code.getByText("'Idempotency-Key: turn-1'").waitFor();
+    await code.getByText('$TOOLYARD_API_KEY').waitFor();
+    expect(await page.content()).not.toContain(TEST_KEY);
+
+    await page.goto(`${stage.url}/docs/getCall`);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-answer="200"]').getByText('date').first().waitFor();
+  });
+
+  it('fits a phone in the dark, accessible and without sideways scrolling', async () => {
+    const page = await stage.open('/docs', { colorScheme: 'dark', viewport: { width: 375, height: 812 } });
+    await page.locator('[data-operation=listSchedules]').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await operation.getByText('Execute').click();
-    await operation.locator('.live-responses-table .response-col_status').getByText('202').waitFor();
+    await page.locator('[data-operation=submitBatch]').click();
+    await page.locator('[data-shown=submitBatch]').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
   });
 
   it('shows a page of the frames of the WebSockets, each with its fields and an example, that needs no script', async () => {

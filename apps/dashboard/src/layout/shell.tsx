@@ -5,7 +5,6 @@ import {
   Burger,
   Group,
   Kbd,
-  NavLink,
   ScrollArea,
   Text,
   Tooltip,
@@ -14,7 +13,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import { IconApi, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApprovalNotices } from '../approvals/approval-notices.js';
@@ -92,7 +91,13 @@ export function Shell() {
           ))}
         </AppShell.Section>
         <AppShell.Section>
-          <NavLink href="/docs" label="API explorer" c="dimmed" />
+          <LinkNav
+            to="/docs"
+            label="API reference"
+            active={pathname.startsWith('/docs')}
+            leftSection={<IconApi size={18} stroke={1.6} aria-hidden />}
+            {...(pathname.startsWith('/docs') ? { 'aria-current': 'page' as const } : {})}
+          />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main} data-away={outage && true}>

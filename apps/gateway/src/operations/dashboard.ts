@@ -23,17 +23,20 @@ const CONTENT_SECURITY_POLICY = [
 /** Cache header for files under `assets/`, whose names contain a digest of their content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
+/** Pages that the contract names. */
+const PAGES = ['/', '/docs'] as const;
+
 /** Paths for programs: a browser gets the program's response, even a 404. */
-const NOT_PAGES = /^\/(v1|mcp|docs|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
+const NOT_PAGES = /^\/(v1|mcp|docs\/stream|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
 
 /**
  * Serves the dashboard at `/`, its files, and its start page for every deep link (an unknown path requested by a browser).
- * Without a built dashboard `/` redirects to the API explorer.
+ * Without a built dashboard the documented pages redirect to the document of the API.
  */
 export async function setupDashboard(app: NestFastifyApplication, folder: string | undefined = builtDashboard()): Promise<void> {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
   if (folder === undefined) {
-    fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
+    for (const path of PAGES) fastify.get(path, (_request, reply) => reply.redirect('/openapi.json', 302));
     return;
   }
   await fastify.register(fastifyStatic, {
@@ -45,7 +48,7 @@ export async function setupDashboard(app: NestFastifyApplication, folder: string
   });
   const page = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header('Content-Security-Policy', CONTENT_SECURITY_POLICY).sendFile('index.html');
-  fastify.get('/', page);
+  for (const path of PAGES) fastify.get(path, page);
   fastify.addHook('onRequest', (request, reply, done) => {
     if (isDeepLink(request)) page(request, reply);
     else done();

@@ -8,6 +8,8 @@ import { QueueStatus, WorkerId, WorkerStatus } from './status.api.js';
 const html = (description: string) => ({ description, mediaType: 'text/html', schema: z.string() }) satisfies RouteResponse;
 const document = (description: string) => ({ description, schema: z.record(z.string(), Json) }) satisfies RouteResponse;
 
+const NO_DASHBOARD = { description: 'No dashboard was built: `/openapi.json` instead.', headers: ['Location'] } satisfies RouteResponse;
+
 /** Workers, queues, health, and the documents. */
 export const OPERATION_ROUTES = {
   listWorkers: {
@@ -140,8 +142,9 @@ export const OPERATION_ROUTES = {
     path: '/docs',
     tag: 'documents',
     summary: 'A page to read this document and to try it',
-    description: 'Requests from this page use the API key with which the dashboard was opened in this tab, or one that is entered there.',
-    responses: { 200: html('A page for people.') },
+    description:
+      'A page of the dashboard; `/docs/submitCall` is the page of that operation. Requests from it use the key or the login of the dashboard.',
+    responses: { 200: html('A page for people.'), 302: NO_DASHBOARD },
     problems: [],
   },
   getDashboard: {
@@ -153,7 +156,7 @@ export const OPERATION_ROUTES = {
       'The start page; its other addresses, such as `/calls`, answer with the same page. The page itself needs no key, what it shows does.',
     responses: {
       200: html('A page for people.'),
-      302: { description: 'No dashboard was built: `/docs` instead.', headers: ['Location'] },
+      302: NO_DASHBOARD,
     },
     problems: [],
   },

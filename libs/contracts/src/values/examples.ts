@@ -64,7 +64,7 @@ export const CALL_EXAMPLES = [
 ];
 
 export const SUBMIT_CALL_EXAMPLES = [
-  SHELL,
+  { tool: 'shell', arguments: { command: 'date' }, sessionId: 'demo' },
   { tool: 'file_read', arguments: '{"path":"README.md"}', priority: 'high', timeouts: { runMs: 5_000 }, labels: { run: '17' } },
 ];
 export const CANCEL_CALL_EXAMPLES = [{ reason: 'no longer needed', graceMs: 5_000 }];
@@ -83,8 +83,8 @@ export const SUBMIT_BATCH_EXAMPLES = [
     strategy: { type: 'tiered' },
     onFailure: 'isolate',
     calls: [
-      { tool: 'file_read', arguments: { path: 'README.md' }, toolCallId: 'toolu_1' },
-      { tool: 'shell', arguments: { command: 'date' }, toolCallId: 'toolu_2' },
+      { tool: 'file_list', arguments: { path: '.' } },
+      { tool: 'shell', arguments: { command: 'date' } },
     ],
   },
 ];

@@ -16,7 +16,7 @@ ${groups.map((group) => groupOf(group, components)).join('\n')}</section>`;
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${text(info.title)}</title>
     <link rel="stylesheet" href="stream.css" />
-    <link rel="icon" type="image/png" href="favicon-32x32.png" sizes="32x32" />
+    <link rel="icon" type="image/svg+xml" href="../favicon.svg" />
   </head>
   <body>
     <main>
