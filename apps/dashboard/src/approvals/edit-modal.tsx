@@ -1,19 +1,15 @@
-import { Button, Group, Modal, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
-import { z } from 'zod';
+import { useState } from 'react';
+import type { z } from 'zod';
 import { ToolyardError } from '#client';
-import { Json, parseExactJson, type Call } from '#contracts';
-import { ArgumentsInput } from '../components/arguments-input.js';
+import type { Call } from '#contracts';
+import { Arguments, ArgumentsEditor } from '../components/arguments-editor.js';
 import { Refusal } from '../components/refusal.js';
 import { notifySuccess } from '../components/notify.js';
-import { useTool } from '../components/use-subjects.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { ArgumentChanges } from './argument-changes.js';
 import { DecisionArea, DecisionButton } from './decision-area.js';
-
-const ArgumentForm = lazy(() => import('../components/argument-form.js'));
-const Arguments = z.record(z.string(), Json);
 
 export interface EditModalProps {
   readonly call: Call;
@@ -34,7 +30,7 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
     <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm">
         <Text size="sm">The call runs once with exactly these. They are validated and judged as if the agent had sent them.</Text>
-        <ArgumentsEditor call={call} value={value} onChange={setValue} error={allow.error} />
+        <ArgumentsEditor call={call} value={value} onChange={setValue} violations={violationsOf(allow.error)} />
         {call.argumentsRedacted === true && (
           <Text size="sm" c="dimmed">
             These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.
@@ -84,69 +80,6 @@ function useAllowEdited({ call, reason, onAllowed }: Omit<EditModalProps, 'onClo
   });
 }
 
-interface ArgumentsEditorProps {
-  readonly call: Call;
-  readonly value: unknown;
-  /** Called with undefined for a text that is no JSON. */
-  readonly onChange: (value: unknown) => void;
-  readonly error: Error | null;
-}
-
-/** The form of the call's tool, or a field with JSON: also for a tool that the catalog does not have. */
-function ArgumentsEditor({ call, value, onChange, error }: ArgumentsEditorProps) {
-  const schema = useTool(call.tool)?.input;
-  const [text, setText] = useState<string>();
-  const showAs = (mode: string) => {
-    if (mode === 'json') setText(JSON.stringify(value, null, 2));
-    else setText(undefined);
-  };
-  const choice = (
-    <SegmentedControl
-      size="xs"
-      aria-label="Arguments as"
-      value={text === undefined ? 'form' : 'json'}
-      onChange={showAs}
-      data={[
-        { value: 'form', label: 'Form', disabled: value === undefined },
-        { value: 'json', label: 'JSON' },
-      ]}
-      style={{ alignSelf: 'flex-end' }}
-    />
-  );
-  if (schema === undefined || text !== undefined)
-    return (
-      <>
-        {schema !== undefined && choice}
-        <ArgumentsInput
-          value={text ?? JSON.stringify(call.arguments, null, 2)}
-          onChange={(written) => {
-            setText(written);
-            onChange(parsed(written));
-          }}
-        />
-      </>
-    );
-  return (
-    <>
-      {choice}
-      <Suspense fallback={<Skeleton height={180} />}>
-        {/* Enter in a field allows nothing: only the button does. */}
-        <ArgumentForm schema={schema} value={value} onChange={onChange} onSubmit={() => undefined} violations={violationsOf(error)}>
-          <></>
-        </ArgumentForm>
-      </Suspense>
-    </>
-  );
-}
-
 function violationsOf(error: Error | null) {
   return (error instanceof ToolyardError && error.problem?.errors) || [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return undefined;
-  }
 }

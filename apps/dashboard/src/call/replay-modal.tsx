@@ -2,30 +2,28 @@ import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { z } from 'zod';
-import { Json, parseExactJson, type Call, type Violation } from '#contracts';
-import { ToolyardError } from '#client';
+import type { z } from 'zod';
+import type { Call, Violation } from '#contracts';
+import { ArgumentChanges } from '../approvals/argument-changes.js';
+import { Arguments, ArgumentsEditor } from '../components/arguments-editor.js';
 import { ErrorState } from '../components/states.js';
-import { ArgumentsInput } from '../components/arguments-input.js';
 import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-const Arguments = z.record(z.string(), Json);
-
-/** Replay with other arguments. They are validated before the submission. */
+/** Replay with other arguments, in the form of the tool or as JSON. They are validated before the submission. */
 export function ReplayModal({ call, onClose }: { readonly call: Call; readonly onClose: () => void }) {
   const { client } = useToolyard();
   const navigate = useNavigate();
-  const [text, setText] = useState(() => JSON.stringify(call.arguments, null, 2));
+  const [value, setValue] = useState<unknown>(call.arguments);
   const [violations, setViolations] = useState<readonly Violation[]>([]);
+  const args = Arguments.safeParse(value);
 
   const replay = useMutation({
-    mutationFn: async () => {
-      const args = Arguments.parse(parseExactJson(text));
-      const quote = await client.calls.quote({ tool: call.tool, arguments: args, sessionId: call.sessionId });
+    mutationFn: async (edited: z.output<typeof Arguments>) => {
+      const quote = await client.calls.quote({ tool: call.tool, arguments: edited, sessionId: call.sessionId });
       setViolations(quote.errors);
       if (!quote.valid) return undefined;
-      return client.calls.replay(call.id, { arguments: args });
+      return client.calls.replay(call.id, { arguments: edited });
     },
     onSuccess: (made) => {
       if (made === undefined) return;
@@ -34,22 +32,18 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
       void navigate({ to: '/calls/$callId', params: { callId: made.id } });
     },
   });
-  const readable = Arguments.safeParse(parsed(text)).success;
 
   return (
     <Modal
       opened
       onClose={onClose}
       title={`Replay ${call.tool} with other arguments`}
-      size="lg"
+      size="xl"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
-        <ArgumentsInput
-          description="The original call stays as it is; this becomes a new one that remembers where it came from."
-          value={text}
-          onChange={setText}
-        />
+        <Text size="sm">The original call stays as it is; this becomes a new one that remembers where it came from.</Text>
+        <ArgumentsEditor call={call} value={value} onChange={setValue} violations={violations} />
         {violations.length > 0 && (
           <Alert color="red" title="These arguments do not fit the tool" role="alert">
             <List size="sm">
@@ -61,29 +55,17 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
             </List>
           </Alert>
         )}
-        {replay.isError &&
-          (replay.error instanceof ToolyardError ? (
-            <ErrorState error={replay.error} />
-          ) : (
-            <Text c="var(--mantine-color-error)">Expected a JSON object.</Text>
-          ))}
+        {args.success && <ArgumentChanges asked={Arguments.safeParse(call.arguments).data ?? {}} edited={args.data} />}
+        {replay.isError && <ErrorState error={replay.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Close
           </Button>
-          <Button disabled={!readable} loading={replay.isPending} onClick={() => replay.mutate()}>
+          <Button disabled={!args.success} loading={replay.isPending} onClick={() => args.success && replay.mutate(args.data)}>
             Replay
           </Button>
         </Group>
       </Stack>
     </Modal>
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return undefined;
-  }
 }
