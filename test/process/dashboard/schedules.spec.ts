@@ -55,20 +55,29 @@ describe('a schedule', () => {
     await page.locator(`[role=row][data-call="${call}"]`).waitFor();
   });
 
-  it('names the schedule of calls without an agent on Live and among the calls, which it narrows', async () => {
+  it('names the schedule of calls without an agent on Live and among the calls, where its runs are one row until it narrows them', async () => {
     const { id } = await made({ everyMs: 86_400_000, name: 'disk' });
-    const { body } = await stage.agent.request('POST', `/v1/schedules/${id}/run`);
-    await stage.agent.ended(body.id);
+    const run = async () => {
+      const { body } = await stage.agent.request('POST', `/v1/schedules/${id}/run`);
+      await stage.agent.ended(body.id);
+      return body;
+    };
+    const first = await run();
+    await run();
+    const body = await run();
     await stage.agent.run('echo', {});
     const page = await stage.open('/live');
     await page.locator(`[data-agent-row="${id}"]`).getByRole('link', { name: 'disk (schedule)' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.goto(`${stage.url}/calls`);
     const row = page.locator(`[role=row][data-call="${body.id}"]`);
-    await row.getByText('disk (schedule)').click();
+    await row.getByText('disk (schedule)').waitFor();
+    expect(await page.locator(`[role=row][data-call="${first.id}"]`).count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await row.getByText('2 earlier runs').click();
     await page.waitForURL(new RegExp(`scheduleId=${id}`));
-    await eventually(async () => (await page.locator('[role=row][data-call]').count()) === 1, 'only its calls to be left');
-    await row.waitFor();
+    await eventually(async () => (await page.locator('[role=row][data-call]').count()) === 3, 'only its calls to be left');
+    await page.locator(`[role=row][data-call="${first.id}"]`).waitFor();
   });
 
   it('pauses, resumes and removes a schedule that is opened by keyboard', async () => {

@@ -16,6 +16,7 @@ import { CallPreview } from './call-preview.js';
 import { filterOf, isEmpty, readFilter, readSearch, type CallSearch } from '../calls/call-search.js';
 import { readView, sortRows, type CallListView } from '../calls/call-view-search.js';
 import { ColumnMenu, SavedViews } from '../calls/view-menu.js';
+import { foldedRuns } from '../calls/folded-runs.js';
 import { CallTable, KEPT_ROWS } from '../calls/call-table.js';
 import { FirstRun } from '../live/first-run.js';
 import { LinkButton } from '../components/links.js';
@@ -129,6 +130,9 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
 
   const version = useFrames(table);
   const rows = useMemo(() => sortRows(table.list(), view.sort), [table, version, view.sort]);
+  // Each run has its row in a list of a schedule, or in another order.
+  const isFolding = search.scheduleId === undefined && view.sort === undefined;
+  const shown = useMemo(() => (isFolding ? foldedRuns(rows) : rows), [rows, isFolding]);
   const full = table.size >= KEPT_ROWS;
 
   if (pages.isError && rows.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
@@ -139,7 +143,7 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
       {pages.isError && <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />}
       <div className={classes['beside']} {...(view.peek === undefined ? {} : { 'data-peeking': true })}>
         <CallList
-          rows={rows}
+          rows={shown}
           view={view}
           onView={onView}
           onFilter={(cell) => onFilter({ ...search, ...cell })}
@@ -179,7 +183,7 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
 function countText(rows: number, total: number | undefined, { full, more }: { readonly full: boolean; readonly more: boolean }): string {
   const shown = rows.toLocaleString();
   if (full) return `${shown} of more`;
-  if (total !== undefined && total > rows) return `${shown} of ${total.toLocaleString()}`;
+  if (total !== undefined && total > rows) return `${shown} of ${total.toLocaleString()} calls are loaded; scroll for more`;
   return more ? `${shown} loaded` : `${shown} ${rows === 1 ? 'call' : 'calls'}`;
 }
 

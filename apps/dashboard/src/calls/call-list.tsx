@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useState, type RefObject } from 'react';
 import { escapeInvisible, markedText, subjectText } from '#subject';
+import { counted } from '../components/counted.js';
 import { RiskBadge } from '../components/risk-badge.js';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { Ago, Duration, Since } from '../components/time.js';
@@ -15,13 +16,14 @@ import { durationText } from '../components/duration.js';
 import classes from './call-list.module.css';
 import { byNewest, shownState, type CallRow } from './call-row.js';
 import type { CallSearch } from './call-search.js';
+import type { FoldedRow } from './folded-runs.js';
 import { columnWidths, shownColumns, type CallListView, type Column } from './call-view-search.js';
 
 const ROW_PX = 44;
 const CARD_PX = 98;
 
 interface CallListProps {
-  readonly rows: readonly CallRow[];
+  readonly rows: readonly FoldedRow[];
   /** Called when the end of the list becomes visible. */
   readonly onEnd?: () => void;
   readonly foot?: string | undefined;
@@ -184,7 +186,7 @@ function Head({ name, view: { sort, ...others }, onView }: HeadProps) {
 }
 
 interface RowProps extends Pick<CallListProps, 'onFilter'> {
-  readonly row: CallRow;
+  readonly row: FoldedRow;
   readonly index: number;
   readonly columns: readonly Column[];
   readonly isPeeked: boolean;
@@ -267,7 +269,19 @@ function Row({ row, index, columns, isPeeked, onPeek, onFilter, style }: RowProp
       )}
       {cell('Risk', <RiskBadge risk={row.risk} short />)}
       {cell('Run time', <RunTime row={row} />, waitText(row))}
-      {cell('Submitted', <Ago at={row.submittedAt} />)}
+      {cell(
+        'Submitted',
+        <>
+          <Ago at={row.submittedAt} />
+          {row.earlierRuns !== undefined && row.scheduleId !== undefined && (
+            <span className={classes.below}>
+              <Filtering filter={{ scheduleId: row.scheduleId }} onFilter={onFilter}>
+                {counted(row.earlierRuns, 'earlier run')}
+              </Filtering>
+            </span>
+          )}
+        </>,
+      )}
     </div>
   );
 }
