@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { readSigningKey } from '#archive';
@@ -48,9 +50,9 @@ describe('deploy/BACKUP.md', () => {
   });
 
   const keyFile = () => join(folder, 'archive-key/key');
-  /** Runs commands of the page with the folders of this installation. */
-  const run = (commands = '', env: Record<string, string> = {}): string =>
-    execFileSync(
+  /** Commands of the page as a program, with the folders of this installation. */
+  const programOfPage = (commands = '', env: Record<string, string> = {}) =>
+    [
       'bash',
       [
         '-euo',
@@ -61,12 +63,24 @@ describe('deploy/BACKUP.md', () => {
           .replaceAll('redis-cli', `redis-cli -p ${redis.port}`)
           .replaceAll(/^toolyard\b/gm, `${process.execPath} ${programOf('cli')}`),
       ],
-      {
-        cwd: join(folder, 'work'),
-        env: { ...process.env, DATABASE_URL: databaseUrl, ...env },
-        encoding: 'utf8',
-      },
-    );
+      { cwd: join(folder, 'work'), env: { ...process.env, DATABASE_URL: databaseUrl, ...env }, encoding: 'utf8' },
+    ] as const;
+  const run = (commands?: string, env?: Record<string, string>): string => execFileSync(...programOfPage(commands, env));
+  /** Runs commands that copy Redis, whose file grows after tar has begun to read it: a pipe takes the copy only then. */
+  const copyWhileRedisWrites = async (commands?: string): Promise<string> => {
+    const copy = join(folder, 'work/redis.tar');
+    execFileSync('mkfifo', [copy]);
+    const copied = promisify(execFile)(...programOfPage(commands));
+    const pipe = await open(copy);
+    const { buffer, bytesRead } = await pipe.read(Buffer.alloc(10_240));
+    execFileSync('redis-cli', ['-p', String(redis.port), 'SET', 'written', 'during the copy']);
+    const rest = await pipe.readFile();
+    await pipe.close();
+    const { stderr } = await copied;
+    rmSync(copy);
+    writeFileSync(copy, Buffer.concat([buffer.subarray(0, bytesRead), rest]));
+    return stderr;
+  };
 
   const start = async (): Promise<{ agent: Agent; stop(): Promise<void> }> => {
     const [gateway, worker] = [await cluster.gateway(), await cluster.worker()];
@@ -117,7 +131,8 @@ describe('deploy/BACKUP.md', () => {
     await eventually(async () => (await listed(before.agent)).length === ids.length, 'the calls in lists');
     await onDatabase('create schema toolyard_memory', 'create table toolyard_memory.facts as select 1 as fact');
 
-    for (const commands of [COPY, COPY_MEMORY, COPY_KEYS]) run(commands);
+    expect(await copyWhileRedisWrites(COPY)).toBe('');
+    for (const commands of [COPY_MEMORY, COPY_KEYS]) run(commands);
 
     const lost = await before.agent.run('echo', { text: 'later than the copy' });
     const { publicKey } = await readSigningKey(keyFile());
