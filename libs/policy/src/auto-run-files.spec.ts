@@ -28,7 +28,9 @@ const FILES =
   '.kube/kuberc .terraform/providers/x .yarn/releases/yarn.cjs .bundle/config .zed/tasks.json .config/nvim/init.lua .ipython/a .codex/config.toml ' +
   '.lefthook-local.toml lefthook.json prek.toml .lintstagedrc profile.ps1 .pnp.cjs bunfig.toml pip.conf sitecustomize.py ' +
   '.venv/lib/python3.12/site-packages/a.pth .Rprofile .config/go/env .terraformrc .curlrc .wgetrc .lesskey .nvim.lua .my.cnf .irbrc ' +
-  'a.code-workspace .cursor/hooks.json .claude.json';
+  'a.code-workspace .cursor/hooks.json .claude.json .config/gh/config.yml .config/zsh/.zshrc .profile.d/a.sh .cargo/bin/ls .nvm/nvm.sh ' +
+  '.config/i3/config .helix/languages.toml .doom.d/config.el .claude/commands/a.md .gitconfig.local .inputrc .rtx.toml uv.toml .Renviron ' +
+  'venv/pyvenv.cfg .tool-versions ansible.cfg .latexmkrc .forward .pdbrc .ghci .iex.exs yt-dlp.conf .windsurf/mcp_config.json .aider.conf.yml';
 const spelt = fc
   .tuple(
     fc.constantFrom(...FILES.split(' ')),
@@ -177,6 +179,13 @@ describe('a command that may write a file that later commands run', () => {
     'pip3 config edit',
     'bundle config set path x',
     'go env -w CC=x',
+    'gunzip .envrc.gz',
+    'xz -d .husky/pre-commit.xz',
+    'npm pkg set scripts.test=x',
+    'npm set-script test x',
+    'wget -r https://example.com/',
+    'wget -qi list',
+    'wget --content-disposition https://example.com/a',
   ];
   it.each(WRITES)('asks about a command that may write a file that later commands run although a pattern allows its words: %s', (command) =>
     expect(asks(command)).toBe(true),

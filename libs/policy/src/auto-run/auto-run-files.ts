@@ -8,15 +8,25 @@ const IN_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
   ['.git *.git', 'git runs programs that its configuration names (core.fsmonitor, core.sshCommand, aliases, filters) and its hooks'],
   ['.githooks .husky', 'git runs the hooks in it where core.hooksPath names it'],
   ['.config/git', 'git reads it like .gitconfig'],
+  ['.config/gh .config/hub .config/glab-cli .config/lazygit .config/tig', 'gh and other clients of git run aliases and commands in it'],
+  ['.subversion', 'svn runs the diff programs and tunnels that its configuration names'],
   ['.hg .sl .jj .config/hg .config/jj', 'this version control runs hooks, aliases and diff programs that its configuration names'],
   ['.ssh', 'ssh, and git over it, runs the ProxyCommand of its configuration'],
   ['.gnupg', 'gpg, and git that signs, runs the agent that its configuration names'],
   ['.aws', 'aws runs the credential_process of its configuration'],
-  ['.config/fish .config/nushell .config/powershell .config/xonsh .oh-my-zsh .bashrc.d', 'shells run it when they start'],
-  ['.config/direnv .config/mise .mise', 'direnv or mise runs it in every shell that enters the folder'],
-  ['.local/bin', 'it is on the PATH of many logins: a file in it takes the place of a program'],
   [
-    '.config/autostart .config/systemd .config/environment.d .config/plasma-workspace LaunchAgents LaunchDaemons',
+    '.config/fish .config/nushell .config/powershell .config/xonsh .config/zsh .config/bash .config/elvish .oh-my-zsh .bashrc.d .bash.d ' +
+      '.zshrc.d .profile.d',
+    'shells run it when they start',
+  ],
+  ['.config/direnv .config/mise .mise', 'direnv or mise runs it in every shell that enters the folder'],
+  [
+    '.local/bin .cargo/bin .deno/bin .bun/bin .dotnet/tools .krew/bin .npm-global .nvm .volta .asdf .sdkman .pyenv .rbenv .rustup',
+    'it is on the PATH of many logins: a file in it takes the place of a program',
+  ],
+  [
+    '.config/autostart .config/systemd .config/environment.d .config/plasma-workspace .config/i3 .config/sway .config/hypr LaunchAgents ' +
+      'LaunchDaemons',
     'the desktop, systemd or launchd starts the programs that it names',
   ],
   ['.docker .kube', 'docker or kubectl runs the credential helpers and plugins that it names'],
@@ -24,18 +34,26 @@ const IN_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
   ['.yarn/releases .yarn/plugins .yarn/sdks', 'yarn and editors run it in place of what is installed'],
   ['.bundle', 'ruby programs take from it where their libraries are'],
   [
-    '.vscode .idea .devcontainer .zed .fleet .theia .nova .run',
+    '.vscode .idea .devcontainer .zed .fleet .theia .nova .run .helix .config/helix',
     'editors run its tasks, and programs that its settings name, when the folder is opened',
   ],
-  ['.vim .nvim .config/nvim .emacs.d .config/emacs .config/gdb .config/tmux', 'the program runs it when it starts'],
+  [
+    '.vim .nvim .config/nvim .emacs.d .config/emacs .doom.d .config/doom .config/kak .config/micro .config/gdb .config/tmux .config/zellij ' +
+      '.byobu .julia/config .config/mpv .config/radare2',
+    'the program runs it when it starts',
+  ],
   ['.ipython .jupyter', 'ipython or jupyter runs it when it starts'],
-  ['.claude/hooks .claude/plugins .kiro/hooks .kiro/settings .codex .gemini .opencode .amazonq', 'agents run the hooks and servers in it'],
+  [
+    '.claude/hooks .claude/plugins .claude/agents .claude/commands .claude/skills .kiro/hooks .kiro/settings .codex .gemini .opencode ' +
+      '.amazonq .qwen .continue',
+    'agents run the hooks, commands and servers in it',
+  ],
 ];
 
 /** The last names of a path. */
 const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
   ['head', 'git takes a folder with this file for a repository, and runs what the file config beside it says'],
-  ['.gitconfig gitconfig *.gitconfig', 'git runs programs that its configuration names'],
+  ['.gitconfig gitconfig *.gitconfig .gitconfig.local', 'git runs programs that its configuration names'],
   ['.gitattributes', 'it has git run configured filters, diff and merge programs'],
   ['.gitmodules .lfsconfig', 'it says where git fetches further repositories and files from'],
   ['.hgrc .hgsub .jjconfig.toml', 'this version control runs hooks and programs that it names'],
@@ -53,35 +71,45 @@ const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
   ],
   [
     '.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc ' +
-      '.tcshrc .login .logout .xprofile .xinitrc .xsession .pam_environment .bash_completion .xonshrc *profile.ps1',
+      '.tcshrc .login .logout .xprofile .xinitrc .xsession .pam_environment .bash_completion .xonshrc .shrc .shinit .ashrc .dashrc .yashrc ' +
+      '.inputrc .fzf.bash .fzf.zsh .p10k.zsh .config/starship.toml *profile.ps1',
     'shells run it when they start or end',
   ],
   [
-    '.envrc .direnvrc .autoenv.zsh mise.toml .mise.toml mise.local.toml .mise.local.toml',
+    '.envrc .direnvrc .autoenv.zsh mise.toml .mise.toml mise.local.toml .mise.local.toml mise/config.toml .rtx.toml',
     'direnv, autoenv or mise runs it in every shell that enters the folder',
   ],
   [
     '.npmrc .yarnrc .yarnrc.yml .pnpmfile.js .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs .pnp.loader.mjs bunfig.toml .bunfig.toml .gemrc',
     'package managers run programs that it names, also to list packages',
   ],
-  ['pip.conf .pypirc', 'pip takes packages, which are programs, from where it says'],
+  [
+    'pip.conf .pypirc uv.toml .condarc .mambarc .config/nix/nix.conf',
+    'package managers take packages, which are programs, from where it says',
+  ],
   ['sitecustomize.py usercustomize.py site-packages/*.pth dist-packages/*.pth', 'every program in Python runs it when it starts'],
-  ['.rprofile', 'every program in R runs it when it starts'],
+  ['.rprofile .renviron', 'every program in R runs it, or what it names, when it starts'],
+  ['pyvenv.cfg', 'every program of the environment takes its Python from where it says'],
   ['.config/go/env', 'go runs the compilers and tools that it names, also to list packages'],
   ['.terraformrc terraform.rc', 'terraform starts the plugins that it names'],
   ['.cargo/config .cargo/config.toml', 'cargo runs the compilers and wrappers that it names, also to read metadata'],
-  ['rust-toolchain rust-toolchain.toml', 'it says which folder cargo and rustc are run from'],
+  ['rust-toolchain rust-toolchain.toml .tool-versions', 'it says which folder the programs of a language are run from'],
+  ['ansible.cfg .ansible.cfg', 'ansible loads the plugins that it names, also to list hosts'],
+  ['.latexmkrc latexmkrc', 'latexmk runs it as a program in Perl'],
+  ['.forward .procmailrc .mailcap .muttrc', 'mail programs run commands in it'],
   ['.kubeconfig', 'kubectl runs the credential plugins that it names'],
   ['.curlrc .wgetrc .lesskey .lessfilter', 'the program takes options from it, which may name files to write and programs to run'],
   [
     '.vimrc _vimrc .exrc .nvimrc .nvim.lua .lvimrc .emacs .dir-locals.el .dir-locals-2.el .ycm_extra_conf.py .gdbinit .lldbinit .screenrc ' +
-      '.tmux.conf .psqlrc .sqliterc .my.cnf .mongorc.js .mongoshrc.js .irbrc .pryrc .ripgreprc .ackrc',
+      '.tmux.conf .psqlrc .sqliterc sqliterc .duckdbrc .my.cnf .mongorc.js .mongoshrc.js .irbrc .pryrc .ripgreprc .ackrc .pdbrc .pythonrc ' +
+      '.pythonrc.py .pythonstartup.py .ghci .ocamlinit .utoprc .octaverc .juliarc.jl .iex.exs .erlang .perldb .sbclrc .spacemacs .kakrc ' +
+      '.gdbearlyinit .radare2rc .tigrc .xbindkeysrc .wezterm.lua aria2.conf yt-dlp.conf',
     'the program that reads it at its start runs commands in it',
   ],
   ['*.code-workspace *.sublime-project .devcontainer.json .gitpod.yml', 'editors run its tasks, and programs that its settings name'],
   [
-    '.mcp.json .cursor/mcp.json .cursor/hooks.json .roo/mcp.json .vscode/mcp.json .claude.json .claude/settings.json ' +
-      '.claude/settings.local.json opencode.json opencode.jsonc',
+    '.mcp.json .cursor/mcp.json .cursor/hooks.json .roo/mcp.json .vscode/mcp.json .windsurf/mcp_config.json .claude.json ' +
+      '.claude/settings.json .claude/settings.local.json opencode.json opencode.jsonc .crush.json .aider.conf.yml',
     'agents start the servers and hooks that it names',
   ],
 ];

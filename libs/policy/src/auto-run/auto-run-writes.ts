@@ -25,6 +25,9 @@ const ENTERING = words('cd pushd');
 /** Words of one line that are looked at. */
 const MOST_WORDS = 500;
 
+/** A file that is unpacked beside itself loses such an ending. */
+const COMPRESSED = /\.(?:gz|bz2|xz|lzma|zst|lz4|br|Z)$/;
+
 /** An expansion that only running the command tells. */
 const UNKNOWN = /[$`]/;
 
@@ -86,7 +89,8 @@ function writtenOperands(command: SubCommand): readonly ShellWord[] {
 
 function reasonsOf({ value, dynamic }: ShellWord): string[] {
   if (value.length > 4_096 || value.includes('://')) return [];
-  const reason = autoRunReason(normalizePath(`/${value}`)) ?? (dynamic ? possibleReason(value) : undefined);
+  const path = normalizePath(`/${value}`);
+  const reason = autoRunReason(path) ?? autoRunReason(path.replace(COMPRESSED, '')) ?? (dynamic ? possibleReason(value) : undefined);
   return reason === undefined ? [] : [`${value} can make later commands run something: ${reason}`];
 }
 

@@ -22,16 +22,19 @@ const PATCH: Unnamed = {
   acts: (args) => !args.some((arg, at) => /^--(?:dry-run|check)$/.test(arg) && !/^-[A-Za-z]*[BDdFgioprVxYz]$/.test(args[at - 1] ?? '')),
   reason: BY_CONTENT,
 };
-/** `config` or `c` with an action that changes, in this order. */
+/** `config`, `c` or `pkg` with an action that changes, in this order. */
 const setsConfig = (actions: RegExp): Unnamed => ({
   acts: (args) => {
-    const at = args.findIndex((arg) => arg === 'config' || arg === 'c');
+    const at = args.findIndex((arg) => /^(?:c|config|pkg)$/.test(arg));
     return at !== -1 && some(actions)(args.slice(at + 1));
   },
   reason: CONFIG,
 });
 const NODE_CONFIG = setsConfig(/^(?:set|delete|rm|edit|unset)$/);
-const NPM: Unnamed = { acts: (args) => NODE_CONFIG.acts(args) || args.find((arg) => !arg.startsWith('-')) === 'set', reason: CONFIG };
+const NPM: Unnamed = {
+  acts: (args) => NODE_CONFIG.acts(args) || /^set(?:-script)?$/.test(args.find((arg) => !arg.startsWith('-')) ?? ''),
+  reason: CONFIG,
+};
 const PIP = setsConfig(/^(?:set|unset|edit)$/);
 
 const PROGRAMS: Readonly<Record<string, Unnamed>> = {
@@ -55,6 +58,10 @@ const PROGRAMS: Readonly<Record<string, Unnamed>> = {
   unrar: SEVEN_ZIP,
   // Further words may be values of options.
   unzip: { acts: ([first = '']) => !/^-[aCjLMnoqTu]*[lptvzZ]/.test(first), reason: BY_CONTENT },
+  wget: {
+    acts: some(/^-(?:[A-Za-z]*[irm]|-(?:input-file|recursive|mirror|content-disposition|trust-server-names|page-requisites)(?:=|$))/),
+    reason: 'the server says which files it writes',
+  },
   yarn: NODE_CONFIG,
 };
 
