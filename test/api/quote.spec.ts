@@ -34,4 +34,9 @@ describe('the quote of a call that writes', () => {
     for (const path of ['src/a', 'package.json', '.gitignore'])
       expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, false, undefined]);
   });
+
+  it('names in its quote what is wrong with the arguments of a call, also where the schema of the tool does not tell', async () => {
+    const { body } = await tenant.agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_patch', arguments: { patch: 'no patch' } });
+    expect(body).toMatchObject({ valid: false, errors: [{ pointer: '/arguments', message: expect.stringContaining('Invalid patch: ') }] });
+  });
 });

@@ -13,7 +13,7 @@ export function quoteOf({ tool, decision, rejection }: EvaluatedCall, depth: Que
     errors: malformed
       ? tool === undefined
         ? [{ pointer: '/tool', message: rejection.error.message }]
-        : inBody(rejection.error.errors ?? [])
+        : inBody(rejection.error.errors ?? [{ pointer: '', message: rejection.error.message }])
       : [],
     decision: malformed ? undefined : decision,
     risk: malformed ? undefined : decision.risk,
