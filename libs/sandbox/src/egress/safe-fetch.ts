@@ -142,13 +142,13 @@ async function documentOf(
   response: Dispatcher.ResponseData,
   options: Pick<FetchOptions, 'wantsBody' | 'maxBytes'>,
 ): Promise<FetchedDocument> {
-  const contentType = header(response, 'content-type') ?? '';
+  const contentType = contentTypeOf(response);
   const length = Number(header(response, 'content-length') ?? 'unknown');
   const ok = response.statusCode >= 200 && response.statusCode < 300;
   const wanted = !ok || options.wantsBody(contentType);
   if (!wanted) discard(response.body);
   const { body, truncated } = wanted
-    ? await readBody(response.body, header(response, 'content-encoding') ?? '', options.maxBytes ?? MAX_BODY_BYTES)
+    ? await readBody(response.body, [response.headers['content-encoding'] ?? []].flat().join(', '), options.maxBytes ?? MAX_BODY_BYTES)
     : { body: Buffer.alloc(0), truncated: false };
   return {
     url: url.href,
@@ -165,6 +165,15 @@ function joined(headers: Dispatcher.ResponseData['headers']): Record<string, str
   return Object.fromEntries(
     Object.entries(headers).map(([name, value = '']) => [name, text(Array.isArray(value) ? value.join(', ') : value)]),
   );
+}
+
+/** Of several the last one that is a type, with the charset of one like it before, as in browsers (WHATWG, Fetch). */
+function contentTypeOf({ headers }: Dispatcher.ResponseData): string {
+  const all = [headers['content-type'] ?? []].flat().flatMap((it) => text(it).split(','));
+  const types = all.filter((it) => it.includes('/') && !it.includes('*/*'));
+  const essence = (type: string) => type.split(';', 1)[0]?.trim().toLowerCase();
+  const last = types.at(-1) ?? all[0] ?? '';
+  return types.findLast((it) => essence(it) === essence(last) && /charset\s*=/i.test(it)) ?? last;
 }
 
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {

@@ -35,9 +35,9 @@ function isPlainText(body: Buffer): boolean {
   return !/[\u0000-\u0008\u000b\u000e-\u001a\u001c-\u001f]/.test(validUtf8(body) ?? '\0');
 }
 
-/** Types without information: the bytes decide. */
+/** Types without information, and texts that are no type: the bytes decide. */
 export function isUntyped(contentType: string): boolean {
-  return /^\s*(?:$|application\/octet-stream|unknown)/i.test(contentType);
+  return !contentType.includes('/') || /^\s*(?:application\/octet-stream|unknown)/i.test(contentType);
 }
 
 /** No text has NUL bytes (UTF-16, which has, must be declared). */

@@ -10,7 +10,7 @@ const opened: { close(): Promise<void> }[] = [];
 afterAll(() => Promise.all(opened.map((it) => it.close())));
 
 /** The text of an answer as both tools show it. */
-async function texts(type: string, body: Buffer): Promise<string[]> {
+async function texts(type: string | string[], body: Buffer): Promise<string[]> {
   const site = await testSite((_request, response) => response.setHeader('content-type', type).end(body));
   const fetching = new WebFetchTool(new EgressPolicy([site.host]));
   opened.push(site, { close: () => fetching.onApplicationShutdown() });
@@ -78,6 +78,9 @@ describe('the text of an answer', () => {
     ['an escape sequence', 'text/html; charset=iso-2022-jp', Buffer.from('\x1b$B%1%@\x1b(B', 'latin1'), 'ケダ'],
     ['a label of one byte a character', 'text/html; charset=us-ascii', Buffer.from('93e994', 'hex'), '“é”'],
     ['two charsets of the header', 'text/html; charset=windows-1251; charset=utf-8', RUSSIAN],
+    ['the last of two types of the header', ['text/plain', 'text/html; charset=windows-1251'], RUSSIAN],
+    ['the charset of an earlier type like the last', ['text/html; charset=windows-1251', 'text/html'], RUSSIAN],
+    ['its bytes where the header is no type', ';;;', Buffer.from('Привет')],
     ['text that is cut within a character', 'text/html', around('<meta charset=windows-1252>', Buffer.from('Привет').subarray(0, -1))],
     ['Japanese', 'text/html', around('<meta charset=Shift_JIS>', Buffer.from('8350835f', 'hex')), 'ケダ'],
     ['Chinese', 'text/html; charset=gb2312', Buffer.from('c4e3bac3', 'hex'), '你好'],
