@@ -105,6 +105,11 @@ describe('bodies of documents from the field', () => {
     expect([body.includes('filename="a"'), body.includes('X-Evil')]).toEqual([true, false]);
   });
 
+  it('sends a form that is only a file in the document as its field of this name', async () => {
+    const { body } = await sent('multipart/form-data', { schema: { type: 'string', format: 'binary' } }, { file: PNG });
+    expect(body).toContain('Content-Disposition: form-data; name="file"; filename="file.png"\r\nContent-Type: image/png\r\n');
+  });
+
   it('sends JSON parts of a multipart body without a file name, with the type that the document names', async () => {
     const media = multipart(
       {

@@ -253,4 +253,9 @@ describe('schemas of documents from the field', () => {
     expect((await one.sent('op', `{"body":${body}}`)).body).toBe(body);
     expect((await one.sent('op', `{"body":${body.replace(/-?\d{10,}/g, '"$&"')}}`)).body).toBe(body);
   });
+
+  it('takes the values beside the items of a list for those of its items', async () => {
+    const one = await of(object({ from: { type: 'array', items: text, enum: ['git', 'svn'] } }));
+    expect([await accepts(one, { from: ['git'] }), await accepts(one, { from: ['cvs'] })]).toEqual([true, false]);
+  });
 });

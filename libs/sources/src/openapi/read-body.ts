@@ -23,7 +23,9 @@ export function readBody(
   });
   const chosen = bestOf(media, refs);
   if (chosen === undefined) return undefined;
-  const { kind, content } = chosen;
+  const { kind } = chosen;
+  const isLoneFile = kind === 'multipart' && refs.resolve(chosen.content['schema'])['type'] === 'string';
+  const content = isLoneFile && isFile(chosen.content['schema'], refs) ? inField(chosen.content) : chosen.content;
   const mediaType = concrete(chosen.mediaType, kind);
   const body: MultipartBody =
     kind === 'multipart'
@@ -37,6 +39,11 @@ export function readBody(
     required: raw['required'] === true,
     schema: described(schema, textOf(raw['description']), kind),
   };
+}
+
+/** A form that is only a file in the document: forms have fields, and this one is `file` in most of them. */
+function inField(content: Fields): Fields {
+  return { ...content, schema: { type: 'object', required: ['file'], properties: { file: content['schema'] } } };
 }
 
 interface Media {

@@ -52,11 +52,20 @@ function typedValues(node: JsonSchema): void {
   const [type] = types;
   const { enum: values } = node;
   if (types.length !== 1 || !Array.isArray(values)) return;
+  if (type === 'array' && !values.some((it) => it === null || Array.isArray(it))) return itemValues(node, values);
   node['enum'] = values.map((value) => {
     if (type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
     if ((type === 'integer' || type === 'number') && typeof value === 'string' && NUMBER.test(value)) return Number(value);
     return type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value;
   });
+}
+
+/** Values of the items that stand beside them: no list is one of these. */
+function itemValues(node: JsonSchema, values: JsonSchema[string][]): void {
+  const { items = {} } = node;
+  delete node['enum'];
+  if (typeof items === 'object' && items !== null && !Array.isArray(items) && items['enum'] === undefined)
+    node['items'] = { ...items, enum: values };
 }
 
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
