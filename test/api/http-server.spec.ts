@@ -42,6 +42,13 @@ describe('the HTTP server', () => {
     ['broken JSON', '{"tool": "echo", ', 400, 'malformed_json'],
     ['a 2 MB body', JSON.stringify({ tool: 'echo', arguments: { a: 'x'.repeat(2_000_000) } }), 413, 'payload_too_large'],
     ['JSON a thousand levels deep', `{"tool":"echo","arguments":{"a":${'['.repeat(1000)}${']'.repeat(1000)}}}`, 422, 'invalid_request'],
+    ['more items than a body may have', `{"tool":"echo","arguments":{"a":[${'1,'.repeat(25_000)}1]}}`, 413, 'payload_too_large'],
+    [
+      'more members than arguments may have',
+      JSON.stringify({ tool: 'echo', arguments: `{"a":[${'1,'.repeat(25_000)}1]}` }),
+      422,
+      'invalid_arguments',
+    ],
     ['a __proto__ key', '{"tool":"echo","arguments":{"__proto__":{"admin":true}}}', 400, 'malformed_json'],
     ['a body that is no object', '[1]', 422, 'invalid_request'],
     ['no body', '', 422, 'invalid_request'],

@@ -259,6 +259,7 @@ describe('the stream answers bad input', () => {
     ['a key of prototypes', '{"__proto__":{"x":1}}'],
     ['half a character', '{"half":"\\ud800"}'],
     ['depth 100', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
+    ['more items than a frame may have', `{"a":[${'1,'.repeat(25_000)}1]}`],
   ])('answers bad input under the id of the frame, where it can be read: %s', async (_what, args) => {
     const stream = await connect();
     stream.socket.send(`{"op":"submit","id":"mine","call":{"tool":"held","arguments":${args}}}`);

@@ -5,6 +5,7 @@ export * from './values/dialect.js';
 export * from './values/code.js';
 export * from './values/json.js';
 export * from './values/exact-json.js';
+export * from './values/json-parts.js';
 export * from './values/file-change.js';
 export * from './values/hidden-characters.js';
 export * from './values/result.js';

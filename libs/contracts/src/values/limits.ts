@@ -2,6 +2,8 @@
 export const LIMITS = {
   bodyBytes: 1_048_576,
   jsonDepth: 64,
+  /** Members of objects and items of lists at any depth, and containers. */
+  jsonParts: 25_000,
   labels: 32,
   labelBytes: 256,
   waitSeconds: 60,

@@ -13,6 +13,8 @@ export const WORKER_PATH = '/v1/worker';
 export const WORKER_LIMITS = {
   /** Bytes of one frame. */
   frameBytes: 1_048_576,
+  /** As `LIMITS.jsonParts`: an announcement has the schemas of all tools. */
+  jsonParts: 100_000,
   /** Tools of one worker. */
   tools: 1_000,
   /** Credit of one pool, and concurrent calls of one worker. */

@@ -1,4 +1,4 @@
-import { parseExactJson, type Violation } from '#contracts';
+import { hasMoreParts, LIMITS, parseExactJson, type Violation } from '#contracts';
 import { applyShape, dropUnknown, type ArgumentShape } from './argument-shape.js';
 import { cloneJson } from './clone-json.js';
 import type { Check } from './schema-compiler.js';
@@ -50,6 +50,8 @@ function parseText(text: string, rawArgument: string | undefined): { value: unkn
   if (trimmed === '') return { value: {} };
   if (isFencedJson(trimmed))
     return { fault: { pointer: '', message: 'the arguments are not valid JSON: give the object itself, without the fence' } };
+  if (/^[{[]/.test(trimmed) && hasMoreParts(trimmed, LIMITS.jsonParts))
+    return { fault: { pointer: '', message: `expected at most ${LIMITS.jsonParts} members and items in all` } };
   let value: unknown;
   try {
     value = parseExactJson(trimmed);

@@ -121,5 +121,5 @@ function readWorkerFrame(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolea
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
   if (bytes.length > WORKER_LIMITS.frameBytes)
     throw new ProblemError('payload_too_large', `Expected a frame of at most ${WORKER_LIMITS.frameBytes} bytes; got ${bytes.length}`);
-  return parse(WorkerFrame, parseJsonBody(bytes.toString('utf8')), 'frame');
+  return parse(WorkerFrame, parseJsonBody(bytes.toString('utf8'), WORKER_LIMITS.jsonParts), 'frame');
 }

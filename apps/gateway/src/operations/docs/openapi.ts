@@ -72,7 +72,7 @@ const START_TEXT = `Runs the tool calls of many LLM agents.
 3. \`GET /v1/calls/{id}?wait=30\` waits for its end; \`GET /v1/calls/{id}/events\` with \`Accept: text/event-stream\` shows every step live, as does the WebSocket \`/v1/stream\` ([its frames](docs/stream), \`/asyncapi.json\`).
 4. A refused call is answered with a problem (RFC 9457) that has a \`result\` for the model, too.
 
-Every operation lists its errors. A path asked with a method that it does not have answers 405 (${codes(WITHOUT_OPERATION)}) with the header \`Allow\`. HEAD works where GET does. JSON bodies have at most ${LIMITS.bodyBytes} bytes and ${LIMITS.jsonDepth} levels.`;
+Every operation lists its errors. A path asked with a method that it does not have answers 405 (${codes(WITHOUT_OPERATION)}) with the header \`Allow\`. HEAD works where GET does. JSON bodies have at most ${LIMITS.bodyBytes} bytes, ${LIMITS.jsonDepth} levels, and ${LIMITS.jsonParts} members and items in all.`;
 
 /** Adapts the schema to generators of clients. */
 function forReaders(jsonSchema: JsonSchema, io: 'input' | 'output'): void {

@@ -1,22 +1,25 @@
-import { LIMITS, parseExactJson, ProblemError } from '#contracts';
+import { hasMoreParts, LIMITS, parseExactJson, ProblemError } from '#contracts';
 
 /**
  * Parses JSON from outside. Returns undefined for an empty text. A number that a double cannot hold exactly, such as a 64-bit
  * id, becomes a string of its digits; the schemas decide where that is valid. Not `secure-json-parse`: the walk below is needed
  * for depth and characters in any case, and also checks the keys.
  * @throws ProblemError `malformed_json` for malformed JSON, and for keys that pollute prototypes when the object is copied:
- * `__proto__`, and `constructor` with a `prototype`; `invalid_request` for nesting deeper than 64 levels and for lone
- * surrogates, which have no canonical form (RFC 8785)
+ * `__proto__`, and `constructor` with a `prototype`; `payload_too_large` for more than `mostParts` members and items, whose
+ * work would hold the process; `invalid_request` for nesting deeper than 64 levels and for lone surrogates, which have no canonical
+ * form (RFC 8785)
  */
-export function parseJsonBody(text: string): unknown {
-  const value = parseJson(text);
+export function parseJsonBody(text: string, mostParts: number = LIMITS.jsonParts): unknown {
+  const value = parseJson(text, mostParts);
   checkJson(value);
   return value;
 }
 
 /** Parses like `parseJsonBody`, without `checkJson`, for a caller that needs the value even if that rejects it. */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, mostParts: number = LIMITS.jsonParts): unknown {
   if (text === '' || text === '\ufeff') return undefined;
+  if (hasMoreParts(text, mostParts))
+    throw new ProblemError('payload_too_large', `The JSON has too many parts: expected at most ${mostParts} members and items in all`);
   try {
     return parseExactJson(text);
   } catch (error) {

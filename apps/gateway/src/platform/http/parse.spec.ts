@@ -33,7 +33,7 @@ describe('a JSON body', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(() => parseJsonBody(nested(64))).not.toThrow();
     expect(problemOf(() => parseJsonBody(nested(65))).code).toBe('invalid_request');
-    expect(problemOf(() => parseJsonBody(nested(500_000))).code).toBe('invalid_request');
+    expect(problemOf(() => parseJsonBody(nested(20_000))).code).toBe('invalid_request');
   });
 
   it('refuses keys in a JSON body that pollute prototypes, at any depth', () => {

@@ -8,6 +8,8 @@ type Op = ClientFrame['op'];
 
 const SCHEMAS: ReadonlyMap<unknown, z.ZodObject> = new Map(ClientFrame.options.map((schema) => [schema.shape.op.value, schema]));
 const OPS = [...SCHEMAS.keys()].join(', ');
+/** Op and id where clients write them: before the rest of a frame. */
+const HEAD = /^\{"op":"(\w{1,20})","id":("[^"\\]{1,128}"|\d{1,15})[,}]/;
 
 /** Received frame: the id for its answer, if present, and its op and JSON, or its fault. */
 export interface ReceivedFrame {
@@ -24,6 +26,9 @@ export function readClientFrame(text: string): ReceivedFrame {
   let id: string | undefined;
   let submits = false;
   try {
+    // For the answer to a frame that is not parsed.
+    const [, firstOp, firstId] = HEAD.exec(text) ?? [];
+    [id, submits] = [firstId, firstOp === 'submit'];
     const body = parseJson(text);
     id = idOf(body);
     const op = opOf(body);

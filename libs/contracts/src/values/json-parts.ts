@@ -1,0 +1,26 @@
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [34, 92, 44, 91, 123];
+
+/**
+ * True for JSON with more than this many parts: members of objects and items of lists at any depth, and containers. Found in the text,
+ * since parsing costs many times as much. A malformed text may give either answer.
+ */
+export function hasMoreParts(json: string, most: number): boolean {
+  if (json.length <= most) return false;
+  let parts = 0;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(json, at);
+    else if ((code === COMMA || code === BRACKET || code === BRACE) && ++parts > most) return true;
+  }
+  return false;
+}
+
+/** Index of the closing quote. */
+function endOfText(json: string, opening: number): number {
+  for (let at = json.indexOf('"', opening + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let before = at;
+    while (json.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((at - before) % 2 === 0) return at;
+  }
+  return json.length;
+}
