@@ -2,6 +2,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from './redactor.js';
+import { SecretFinder } from './secrets/secret-finder.js';
 import { anyText } from '../../../test/support/any-text.js';
 
 const alnum = (length: number) =>
@@ -271,10 +272,30 @@ describe('Redactor', () => {
     expect(length).toBeLessThan(5_000);
   });
 
-  it('redacts arguments with a hundred thousands of secrets', () => {
-    const { value, secrets } = redactor.json({ text: 'Bearer a1aaaaaa '.repeat(200_000) });
-    expect(value.text).toBe('Bearer [REDACTED] '.repeat(200_000));
-    expect(secrets).toHaveLength(200_000);
+  it('looks for a thousand secrets of a text from outside, and removes the rest of it', () => {
+    for (const piece of ['Bearer a1aaaaaa ', '-----BEGIN PRIVATE KEY-----\n', 'password=hunter22 ', `ghp_${'a1b2'.repeat(9)} `]) {
+      const [before = ''] = redactor.json({ text: piece }).value.text.split('[REDACTED]');
+      const { value, secrets } = redactor.json({ text: piece.repeat(20_000) });
+      expect(value.text.startsWith(`${before}[REDACTED]`)).toBe(true);
+      expect([value.text.split('[REDACTED]').length - 1, value.text.slice(-10), secrets.length]).toEqual([1_001, '[REDACTED]', 1_001]);
+    }
+  });
+
+  it('looks for a thousand secrets of a value from outside, and removes its other texts without a look', () => {
+    const scan = jest.spyOn(SecretFinder.prototype, 'scan');
+    const texts = Array.from({ length: 20_000 }, (_, n) => `password=hunter${n}`);
+    const passwords = Array.from({ length: 20_000 }, (_, n) => `hunter-${n}`);
+    const { value, secrets } = redactor.json({ texts, more: ['', 'plain', 7], passwords });
+    const scans = scan.mock.calls.length;
+    scan.mockRestore();
+    expect([value.texts[999], value.texts[1_000], value.more, value.passwords.at(-1)]).toEqual([
+      'password=[REDACTED]',
+      '[REDACTED]',
+      ['', '[REDACTED]', 7],
+      '[REDACTED]',
+    ]);
+    expect(secrets).toHaveLength(1_000);
+    expect(scans).toBeLessThan(1_100);
   });
 
   it.each([

@@ -8,6 +8,12 @@ const INITIAL_STATE: ScanState = { from: 0, floor: 0 };
 /** A shorter text would be found everywhere. */
 const SHORTEST_KNOWN = 6;
 
+/**
+ * Most secrets that are looked for in a value from outside: each costs some microseconds, and more for every later text. What comes
+ * after them is removed as a whole.
+ */
+const MOST_SECRETS = 1_000;
+
 /** A value with its secrets marked; `secrets` are those that were found, as they were. The very same value when there are none. */
 export interface Redacted<T> {
   readonly value: T;
@@ -72,23 +78,29 @@ export class Redactor {
     return this.nameless.rawText(text);
   }
 
-  /** Arguments and the like, uncleaned: texts and keys at any depth, and by their keys also values that do not look like secrets. */
+  /**
+   * Arguments and the like, uncleaned: texts and keys at any depth, and by their keys also values that do not look like secrets. After
+   * 1,000 secrets all other texts are removed, and not searched.
+   */
   json<T extends Json>(value: T): Redacted<T> {
     const secrets: string[] = [];
-    const text = (raw: string) => {
+    const key = (raw: string) => {
       const taken = this.redactRaw(raw);
       for (const secret of taken.secrets) secrets.push(secret);
       return taken.value;
     };
-    const named = (secret: string) => void secrets.push(secret, ...revealHiddenText(secret).map((reading) => reading.text));
+    const text = (raw: string) => (secrets.length < MOST_SECRETS ? key(raw) : raw === '' ? raw : REDACTED);
+    const named = (secret: string) => {
+      if (secrets.length < MOST_SECRETS) secrets.push(secret, ...revealHiddenText(secret).map((reading) => reading.text));
+    };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the walk keeps the form: it exchanges texts, and numbers under secret names, for texts
-    return { value: this.walk(value, { text, named }) as T, secrets };
+    return { value: this.walk(value, { text, key, named }) as T, secrets };
   }
 
   /** The same walk with another function for texts. */
   mapTexts<T extends Json>(value: T, text: (text: string) => string): T {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `json`
-    return this.walk(value, { text, named: () => {} }) as T;
+    return this.walk(value, { text, key: text, named: () => {} }) as T;
   }
 
   /** Redacted keys of an object by original key; undefined if none changes. Keys that become equal are numbered. */
@@ -110,14 +122,14 @@ export class Redactor {
 
   /** `secrets` in every way in which they can be read: with what hides in them, and without. */
   private redactRaw(text: string): Redacted<string> {
-    const { matches } = this.finder.scan(text, INITIAL_STATE, true);
+    const { matches } = this.finder.scan(text, INITIAL_STATE, true, MOST_SECRETS);
     const readings = revealHiddenText(text);
     if (matches.length === 0 && readings.length === 0) return { value: text, secrets: NONE };
     const secrets = matches.map(({ start, end }) => text.slice(start, end));
     if (readings.length === 0) return { value: replaced(text, 0, text.length, matches), secrets };
     const found = [...matches];
     for (const reading of readings) {
-      for (const { start, end } of this.finder.scan(reading.text, INITIAL_STATE, true).matches) {
+      for (const { start, end } of this.finder.scan(reading.text, INITIAL_STATE, true, MOST_SECRETS).matches) {
         secrets.push(reading.text.slice(start, end));
         found.push({ start: reading.offsets[start] ?? 0, end: (reading.offsets[end - 1] ?? 0) + 1 });
       }
@@ -132,7 +144,7 @@ export class Redactor {
     const fields = changedFields(value, (field, key) =>
       this.namesSecret(key) ? this.secretField(key, field, walk) : this.walk(field, walk),
     );
-    const names = renamedKeys(fields, walk.text);
+    const names = renamedKeys(fields, walk.key);
     return names === undefined ? fields : Object.fromEntries(Object.entries(fields).map(([key, field]) => [names.get(key) ?? key, field]));
   }
 
@@ -161,6 +173,7 @@ export class Redactor {
 
 interface Walk {
   readonly text: (text: string) => string;
+  readonly key: (key: string) => string;
   /** Called with each value that is secret because of its name. */
   readonly named: (secret: string) => void;
 }

@@ -84,8 +84,11 @@ export class SecretFinder {
     return this.entropy ? new SecretFinder({ ...this.settings, entropy: false }) : this;
   }
 
-  /** `final`: end of the text. Otherwise a possible beginning of a secret stays undecided. */
-  scan(text: string, state: ScanState, final: boolean): Scan {
+  /**
+   * `final`: end of the text. Otherwise a possible beginning of a secret stays undecided. `most`: number of secrets that are looked
+   * for; after them, the rest of the text counts as one.
+   */
+  scan(text: string, state: ScanState, final: boolean, most = Infinity): Scan {
     const known = text.length;
     const hits: Match[] = [];
     let { floor } = state;
@@ -108,8 +111,10 @@ export class SecretFinder {
         if (isPartial(secret)) return this.partialScan(text, hits, secret.partialFrom, { from: at, floor });
         hits.push({ start: secret.start, end: secret.end });
         at = floor = secret.end;
+        if (hits.length >= most && at < known)
+          return { matches: [...hits, { start: at, end: known }], until: known, state: { from: known, floor: known } };
         if (secret.tail !== undefined) {
-          const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final);
+          const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final, most - hits.length);
           return { ...rest, matches: [...hits, ...rest.matches] };
         }
       }
