@@ -277,7 +277,7 @@ describe('Redactor', () => {
       const [before = ''] = redactor.json({ text: piece }).value.text.split('[REDACTED]');
       const { value, secrets } = redactor.json({ text: piece.repeat(20_000) });
       expect(value.text.startsWith(`${before}[REDACTED]`)).toBe(true);
-      expect([value.text.split('[REDACTED]').length - 1, value.text.slice(-10), secrets.length]).toEqual([1_001, '[REDACTED]', 1_001]);
+      expect([value.text.split('[REDACTED]').length - 1, value.text.slice(-10), secrets.length]).toEqual([1_001, '[REDACTED]', 1_000]);
     }
   });
 

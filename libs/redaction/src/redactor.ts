@@ -125,12 +125,13 @@ export class Redactor {
     const { matches } = this.finder.scan(text, INITIAL_STATE, true, MOST_SECRETS);
     const readings = revealHiddenText(text);
     if (matches.length === 0 && readings.length === 0) return { value: text, secrets: NONE };
-    const secrets = matches.map(({ start, end }) => text.slice(start, end));
+    const secrets = matches.filter(isFound).map(({ start, end }) => text.slice(start, end));
     if (readings.length === 0) return { value: replaced(text, 0, text.length, matches), secrets };
     const found = [...matches];
     for (const reading of readings) {
-      for (const { start, end } of this.finder.scan(reading.text, INITIAL_STATE, true, MOST_SECRETS).matches) {
-        secrets.push(reading.text.slice(start, end));
+      for (const match of this.finder.scan(reading.text, INITIAL_STATE, true, MOST_SECRETS).matches) {
+        const { start, end } = match;
+        if (isFound(match)) secrets.push(reading.text.slice(start, end));
         found.push({ start: reading.offsets[start] ?? 0, end: (reading.offsets[end - 1] ?? 0) + 1 });
       }
     }
@@ -238,6 +239,10 @@ function editsOf(text: string, from: number, until: number, hits: readonly Match
   }
   if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
   return edits;
+}
+
+function isFound({ unsearched }: Match): boolean {
+  return unsearched !== true;
 }
 
 /** Matches in order, with overlapping or adjacent ones merged. */

@@ -20,11 +20,15 @@ export interface ScanState {
   readonly tail?: CharSet | undefined;
 }
 
-/** Removed part of the text. `silent`: the rest of a secret whose mark is already written. */
+/**
+ * Removed part of the text. `silent`: the rest of a secret whose mark is already written. `unsearched`: text after the most secrets
+ * that are looked for.
+ */
 export interface Match {
   readonly start: number;
   readonly end: number;
   readonly silent?: true;
+  readonly unsearched?: true;
 }
 
 export interface Scan {
@@ -86,7 +90,7 @@ export class SecretFinder {
 
   /**
    * `final`: end of the text. Otherwise a possible beginning of a secret stays undecided. `most`: number of secrets that are looked
-   * for; after them, the rest of the text counts as one.
+   * for; the rest of the text after them is removed.
    */
   scan(text: string, state: ScanState, final: boolean, most = Infinity): Scan {
     const known = text.length;
@@ -112,7 +116,7 @@ export class SecretFinder {
         hits.push({ start: secret.start, end: secret.end });
         at = floor = secret.end;
         if (hits.length >= most && at < known)
-          return { matches: [...hits, { start: at, end: known }], until: known, state: { from: known, floor: known } };
+          return { matches: [...hits, { start: at, end: known, unsearched: true }], until: known, state: { from: known, floor: known } };
         if (secret.tail !== undefined) {
           const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final, most - hits.length);
           return { ...rest, matches: [...hits, ...rest.matches] };
