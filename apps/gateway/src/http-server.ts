@@ -5,6 +5,7 @@ import { LIMITS, ProblemError, ROUTES, WORKER_LIMITS } from '#contracts';
 import { assertScope, requiredToken } from './auth/access.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { nestPath } from './auth/endpoint.decorator.js';
+import { FairTurns, LARGE_SIZE } from './platform/fair-turns.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { handleClientError } from './platform/http/client-error.js';
@@ -109,12 +110,18 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   }
 
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    try {
-      done(null, parseJsonBody(text));
-    } catch (error) {
-      done(toProblem(error));
-    }
+  const turns = app.get(FairTurns);
+  fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    const parse = () => {
+      try {
+        done(null, parseJsonBody(text));
+      } catch (error) {
+        done(toProblem(error));
+      }
+    };
+    if (text.length < LARGE_SIZE) parse();
+    // By address: the tenant is not known before the body was read.
+    else void turns.next(`from ${request.socket.remoteAddress}`).then(parse);
   });
   // Accepts texts only as outputs of workers: pages of any site may send them.
   fastify.addContentTypeParser<Buffer>('text/plain', { parseAs: 'buffer' }, (request, body, done) => {

@@ -6,6 +6,7 @@ import { FULL_SHARE, partitionOf, RedisMemory } from '#redis';
 import { everyMs, type Ticker } from '#timing';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
+import { FairTurns } from '../platform/fair-turns.service.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
 import type { BatchRecord } from './batch-record.js';
@@ -43,6 +44,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     private readonly notifications: NotificationChannel,
     private readonly hub: EventHub,
     private readonly memory: RedisMemory,
+    private readonly turns: FairTurns,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     // Each watched call adds a listener; their number is bounded by the calls of the batches.
@@ -73,13 +75,14 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     if (isHere !== undefined || this.closing.signal.aborted) return isHere;
     const batch = record ?? (await this.store.load(id));
     if (batch === undefined || batch.endedAt !== undefined || this.executors.has(id)) return this.executors.get(id);
-    const { store, calls, hub } = this;
+    const { store, calls, hub, turns } = this;
     const failed = (batchId: string, error: unknown) =>
       this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
     const run = new BatchExecutor(batch, {
       store,
       calls,
       hub,
+      turns,
       closing: this.closing.signal,
       failed,
       ...(isAwaited ? { kept: this.kept } : {}),

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { ProblemError } from '#contracts';
+import { BatchCallBody, ProblemError } from '#contracts';
 import type { CallSnapshot, StoredEvent } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { DurableWrites } from '../platform/durable-writes.service.js';
+import { FairTurns } from '../platform/fair-turns.service.js';
 import type { GatewayConfig } from '../platform/gateway.config.js';
 import type { BatchDefinition } from './batch-record.js';
 import { BatchExecutor, type BatchRunDeps } from './batch-executor.js';
@@ -41,7 +42,11 @@ function openStore(): BatchStore {
 
 async function execute(
   store: BatchStore,
-  deps: Pick<BatchRunDeps, 'hub'> & { readonly calls: object; readonly failed?: BatchRunDeps['failed'] },
+  deps: Pick<BatchRunDeps, 'hub'> & {
+    readonly calls: object;
+    readonly failed?: BatchRunDeps['failed'];
+    readonly turns?: BatchRunDeps['turns'];
+  },
 ): Promise<BatchExecutor> {
   const batch = await store.load(BATCH);
   if (batch === undefined) throw new Error('no batch');
@@ -49,7 +54,7 @@ async function execute(
     throw error;
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of them as the run needs
-  const all = { store, closing: new AbortController().signal, failed, ...deps } as unknown as BatchRunDeps;
+  const all = { store, turns: new FairTurns(), closing: new AbortController().signal, failed, ...deps } as unknown as BatchRunDeps;
   const run = new BatchExecutor(batch, all);
   run.schedule();
   await run.done;
@@ -99,6 +104,31 @@ it('misses no end of a call that comes before its submission is answered', async
     hub: { watch: () => ({ ended: Promise.resolve(seen), cancel: () => {} }) },
   });
   expect((await store.load(BATCH))?.endedAt).toBeGreaterThan(0);
+});
+
+it.each([
+  ['25 small calls', 100, 10, 26],
+  ['some large calls', 40, 20_000, 4],
+])('submits %s of a batch in a turn of the event loop, and no more', async (_what, length, characters, most) => {
+  const store = openStore();
+  const many = { readOnly: Array<boolean>(length).fill(true), verdicts: Array<'allow'>(length).fill('allow') };
+  const calls = Array.from({ length }, () => BatchCallBody.parse({ tool: 'echo', arguments: { text: 'x'.repeat(characters) } }));
+  await store.create({ ...DOC, ...many }, calls, undefined);
+  const turns: number[] = [0];
+  await execute(store, {
+    calls: {
+      rejection: () => undefined,
+      submit: (_batch: unknown, index: number) => {
+        turns.push((turns.pop() ?? 0) + 1);
+        return Promise.resolve({ callId: `00-01JZ8C5W3Q4X9R7T2M6K8N${String(index).padStart(4, '0')}` });
+      },
+      head: ENDED,
+    },
+    hub: { watch: () => ({ ended: new Promise(() => {}), cancel: () => {} }) },
+    turns: { next: (tenantId) => Promise.resolve(void turns.push(tenantId === 'acme' ? 0 : Infinity)) },
+  });
+  expect(turns.reduce((sum, calls) => sum + calls)).toBe(length);
+  expect(Math.max(...turns)).toBeLessThanOrEqual(most);
 });
 
 it.each([

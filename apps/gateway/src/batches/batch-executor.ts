@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchStop } from '#contracts';
 import type { EventHub } from '#event-log';
 import { backoffMs } from '#timing';
+import { LARGE_SIZE, sizeLeft, type FairTurns } from '../platform/fair-turns.service.js';
 import { toProblem } from '../platform/http/to-problem.js';
 import { nextStep, type BatchStep } from './batch.decider.js';
 import type { BatchCalls } from './batch-calls.service.js';
@@ -15,6 +16,8 @@ import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js
 
 /** Most concurrent actions of a batch. */
 const AT_ONCE = 250;
+/** Calls of one turn of the event loop, fewer of large ones. */
+const CALLS_A_TURN = 25;
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 /** Consecutive failures after which the rest waits for the next try. */
 const FAILURES_IN_ROW = 4;
@@ -36,6 +39,7 @@ export interface BatchRunDeps {
     | 'cancel'
   >;
   readonly hub: Pick<EventHub, 'watch'>;
+  readonly turns: Pick<FairTurns, 'next'>;
   /** Memory for events of ended calls while a client waits for the batch. */
   readonly kept?: KeptText | undefined;
   /** Aborts when this process stops; another gateway continues. */
@@ -229,7 +233,7 @@ export class BatchExecutor {
     let inRow = 0;
     for (let from = 0; from < all.length && inRow < FAILURES_IN_ROW && !this.isDone();) {
       const some = all.slice(from, from + this.atOnce);
-      const results = await Promise.allSettled(some.map(action));
+      const results = await this.inTurns(some, action);
       await this.saveCallIds();
       const failed = results.findIndex(({ status }) => status === 'rejected');
       const result = results[failed];
@@ -242,6 +246,22 @@ export class BatchExecutor {
       from += some.length;
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** Begins the actions in slices, with a turn of the event loop for each. */
+  private async inTurns(indexes: readonly number[], action: (index: number) => Promise<void>): Promise<PromiseSettledResult<void>[]> {
+    const { doc, calls } = this.batch;
+    const begun: Promise<PromiseSettledResult<void>[]>[] = [];
+    let left = LARGE_SIZE;
+    for (const index of indexes) {
+      if (left < 0) {
+        await this.deps.turns.next(doc.principal.tenantId);
+        left = LARGE_SIZE;
+      }
+      begun.push(Promise.allSettled([action(index)]));
+      left = sizeLeft(calls[index]?.arguments, left - LARGE_SIZE / CALLS_A_TURN);
+    }
+    return (await Promise.all(begun)).flat();
   }
 
   /** Saves also the ids of a failed try: a batch must not end without one of its calls. */

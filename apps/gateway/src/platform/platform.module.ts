@@ -21,6 +21,7 @@ import { createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import type { CallQueries } from './call-queries.js';
 import { DurableWrites } from './durable-writes.service.js';
+import { FairTurns } from './fair-turns.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { openGatewayHistory, type GatewayHistory } from './gateway-history.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
@@ -164,6 +165,7 @@ export class PlatformModule {
       registration,
       { provide: RedisMemory, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new RedisMemory(redis) },
       MemoryGuard,
+      FairTurns,
       DurableWrites,
       NeededConnections,
       NotificationChannel,

@@ -1,43 +1,73 @@
-import { afterEach, expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { FairTurns } from '../../platform/fair-turns.service.js';
 import { AdmissionPipeline } from './pipeline.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
-afterEach(() => void jest.restoreAllMocks());
+const STAGES = ['memory', 'lineage', 'evaluate', 'identify', 'hooks', 'limits', 'redact', 'compose', 'watch', 'accept'];
 
-/** Order of events for stages of this duration and the first turn of the event loop. */
-async function order(stageMs: number, text = 'x'.repeat(100_000)): Promise<string[]> {
+/** Stages of submissions with these texts by tenant, with the turns of the event loop beside them. */
+async function order(submissions: readonly (readonly [tenant: string, text: string])[]): Promise<string[]> {
   const happened: string[] = [];
-  let now = 0;
-  jest.spyOn(performance, 'now').mockImplementation(() => now);
   const stage = (name: string): AdmissionStage => ({
     name,
-    run: () => {
-      now += stageMs;
-      happened.push(name);
-    },
+    run: ({ principal }) => void happened.push(`${principal.tenantId} ${name}`),
   });
-  const names = ['memory', 'lineage', 'evaluate', 'identify', 'hooks', 'limits', 'redact', 'compose', 'watch', 'accept'];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline only runs its stages
-  const pipeline = new AdmissionPipeline(...(names.map(stage) as unknown as ConstructorParameters<typeof AdmissionPipeline>));
-  setImmediate(() => happened.push('another request'));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the pipeline reads
-  await pipeline.run({
-    isDryRun: false,
-    body: { arguments: { text } },
-    measure: () => {},
-    wroteNothing: () => true,
-  } as unknown as Submission);
+  const parts = [...STAGES.map(stage), new FairTurns()] as unknown as ConstructorParameters<typeof AdmissionPipeline>;
+  const pipeline = new AdmissionPipeline(...parts);
+  const run = ([tenantId, text]: readonly [string, string]) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the pipeline reads
+    pipeline.run({
+      isDryRun: false,
+      principal: { tenantId },
+      body: { arguments: { text } },
+      measure: () => {},
+      wroteNothing: () => true,
+    } as unknown as Submission);
+  let isOver = false;
+  const turns = () => {
+    happened.push('turn');
+    if (!isOver) setImmediate(turns);
+  };
+  const all = Promise.all(submissions.map(run)).then(() => (isOver = true));
+  setImmediate(turns);
+  await all;
   return happened;
 }
 
-it('lets other requests have their turn between stages of a large submission that take long', async () => {
-  expect((await order(20)).slice(0, 3)).toEqual(['memory', 'another request', 'lineage']);
+const LARGE = 'x'.repeat(100_000);
+
+it('lets other requests have their turn between two stages of large submissions, however many there are', async () => {
+  const happened = (
+    await order([
+      ['a', LARGE],
+      ['a', LARGE],
+      ['a', LARGE],
+    ])
+  ).join();
+  expect(happened.split('turn').map((some) => some.split(',').filter((name) => name !== '').length)).not.toContain(2);
+  expect(happened).toContain('a accept');
 });
 
-it('runs quick stages of a submission one after the other, without a turn of the event loop', async () => {
-  expect(await order(1)).not.toContain('another request');
+it('gives turns to the stages of large submissions tenant after tenant', async () => {
+  const happened = (
+    await order([
+      ['a', LARGE],
+      ['a', LARGE],
+      ['a', LARGE],
+      ['b', LARGE],
+    ])
+  ).filter((name) => name !== 'turn');
+  expect(happened.slice(0, 4)).toEqual(['a memory', 'b memory', 'a memory', 'b lineage']);
+  expect(happened.indexOf('b accept')).toBeLessThan(happened.indexOf('a accept'));
 });
 
-it('runs stages of a small submission without a turn, however long they take: it is not overtaken by later ones', async () => {
-  expect(await order(20, 'x')).not.toContain('another request');
+it('runs the stages of a small submission without a turn: it is not overtaken by later ones', async () => {
+  const happened = await order([
+    ['a', LARGE],
+    ['b', 'x'],
+    ['c', 'x'],
+  ]);
+  const of = (tenant: string) => STAGES.map((name) => `${tenant} ${name}`);
+  expect(happened.slice(0, 2 * STAGES.length)).toEqual([...of('b'), ...of('c')]);
 });

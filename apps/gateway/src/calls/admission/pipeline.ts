@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { FairTurns, LARGE_SIZE, sizeLeft } from '../../platform/fair-turns.service.js';
 import { AcceptStage } from './accept.stage.js';
 import { ComposeStage } from './compose.stage.js';
 import { EvaluateStage } from './evaluate.stage.js';
@@ -11,11 +11,6 @@ import { MemoryStage } from './memory.stage.js';
 import { RedactStage } from './redact.stage.js';
 import type { AdmissionStage, Submission } from './submission.js';
 import { WatchStage } from './watch.stage.js';
-
-/** Duration of a long stage. All stages of most calls together take less. */
-const LONG_MS = 5;
-/** JSON length of large arguments. */
-const LARGE_LENGTH = 65_536;
 
 /**
  * The steps of a submission, in order. Each is a stage in a file of its own:
@@ -35,7 +30,8 @@ const LARGE_LENGTH = 65_536;
  * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
  *
  * A stage returns a promise only when it has to wait, and only then the pipeline awaits (CPU of the gateway a call in
- * `npm run bench`): submissions that wait for nothing are accepted in the order in which they came. Large ones may be overtaken.
+ * `npm run bench`): submissions that wait for nothing are accepted in the order in which they came. Each stage
+ * of a large submission has a turn of the event loop, so large ones may be overtaken.
  */
 @Injectable()
 export class AdmissionPipeline {
@@ -53,6 +49,7 @@ export class AdmissionPipeline {
     compose: ComposeStage,
     watch: WatchStage,
     accept: AcceptStage,
+    private readonly turns: FairTurns,
   ) {
     this.submitStages = [memory, lineage, evaluate, identify, hooks, limits, redact, compose, watch, accept];
     this.quoteStages = [lineage, evaluate, limits];
@@ -60,25 +57,20 @@ export class AdmissionPipeline {
 
   /** Rejects if the call was not accepted. The limits are then released, unless the call may be in the log. */
   async run(submission: Submission): Promise<void> {
-    const { trace } = submission;
+    const { trace, principal, body } = submission;
+    const isLarge = sizeLeft(body.arguments, LARGE_SIZE) < 0;
     try {
       for (const stage of submission.isDryRun ? this.quoteStages : this.submitStages) {
+        if (isLarge) await this.turns.next(principal.tenantId);
         const startedAt = performance.now();
         const waiting = trace === undefined ? stage.run(submission) : trace.run(stage, submission);
         if (waiting !== undefined) await waiting;
         const tookMs = Math.round(performance.now() - startedAt);
         if (tookMs > 0) submission.measure(stage.name, tookMs);
-        // Large arguments cost many milliseconds at each stage: yields to other requests between two stages.
-        if (waiting === undefined && tookMs >= LONG_MS && isLarge(submission)) await turn();
       }
     } catch (error) {
       if (submission.wroteNothing(error)) await submission.release?.();
       throw error;
     }
   }
-}
-
-/** True for large arguments. Small submissions take long only in a busy process. */
-function isLarge({ body }: Submission): boolean {
-  return JSON.stringify(body.arguments).length > LARGE_LENGTH;
 }
