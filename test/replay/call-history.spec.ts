@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { CALL_EVENT_TYPES, CallEvent, type Call } from '#contracts';
-import { foldCall, toStoredEvent, upcastEvent, type StreamEntry } from '#event-log';
+import { foldCall, parseEntry, toStoredEvent, upcastEvent, type StreamEntry } from '#event-log';
 import { checkCall } from '../support/log-invariants.js';
 
 interface Recording {
@@ -32,6 +32,8 @@ describe.each([3])('the log as format %i wrote it', (format) => {
     (_type, index) => {
       expect(JSON.parse(stored[index] ?? '')).toEqual(recording.events[index]);
       expect(CallEvent.parse(upcastEvent(stored[index] ?? ''))).toEqual(recording.events[index]);
+      const [entryId, fields] = recording.entries[index] ?? ['', []];
+      expect(parseEntry(recording.partition, recording.epoch, entryId, fields)).toEqual(recording.events[index]);
     },
   );
 

@@ -13,6 +13,7 @@ export {
   FIRST_EPOCH,
   fingerprintOf,
   isoTime,
+  parseEntry,
   readEntry,
   seqOf,
   toStoredEvent,

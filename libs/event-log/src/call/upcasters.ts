@@ -12,7 +12,11 @@ const UPCASTERS: Readonly<Record<string, readonly Upcaster[]>> = {};
 
 /** Parses a stored event of any major version into the current form. The text must come from the log. */
 export function upcastEvent(json: string): CallEvent {
-  const event = parseTrustedJson<CallEvent>(json);
+  return upcast(parseTrustedJson<CallEvent>(json));
+}
+
+/** Converts a parsed event of any major version into the current form. */
+export function upcast(event: CallEvent): CallEvent {
   const steps = UPCASTERS[event.type];
   if (steps === undefined) return event;
   const major = Number(event.dataschema.slice(event.dataschema.lastIndexOf(':') + 1));

@@ -1,9 +1,8 @@
 import { AdminEvent, ADMIN_TYPES, NOTICE_TYPES, type CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
-import { upcastEvent } from '../call/upcasters.js';
 import type { LogArchive } from './log-archive.port.js';
 import { PartitionLog } from './partition-log.js';
-import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { fingerprintOf, FIRST_EPOCH, parseEntry, seqOf, typeOf } from '../stream/stored-event.js';
 import { toStoredSystemEvent } from '../stream/stored-system-event.js';
 
 /** Entry of a partition, for readers that follow the log from a checkpoint of their own. */
@@ -69,13 +68,13 @@ export class LogReader {
 /** Never throws: an entry that cannot be read must not hold up those after it. */
 function entryOf(partition: string, epoch: number, entryId: string, fields: readonly string[]): LogEntry {
   const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields), size: fields.reduce((sum, text) => sum + text.length, 0) };
-  const { type } = readEntry(fields);
+  const type = typeOf(fields);
   if (WITHOUT_EFFECT.has(type)) return entry;
   try {
     if (ACTS.has(type)) return { ...entry, ...actOf(partition, epoch, entryId, fields) };
-    const event = toStoredEvent(partition, epoch, entryId, fields);
+    const event = parseEntry(partition, epoch, entryId, fields);
     if (event === undefined) return { ...entry, fault: cut(`the type ${JSON.stringify(type)} is unknown to this version`) };
-    return { ...entry, event: upcastEvent(event.json) };
+    return { ...entry, event };
   } catch (error) {
     return { ...entry, fault: cut(error instanceof Error ? error.message : String(error)) };
   }

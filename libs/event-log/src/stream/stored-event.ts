@@ -1,5 +1,7 @@
-import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
+import { CALL_EVENT_TYPES, dataSchemaOf, type CallEvent, type CallEventType } from '#contracts';
 import { parseMeta } from '../call/call-meta.js';
+import { parseTrustedJson } from '../call/trusted-json.js';
+import { upcast } from '../call/upcasters.js';
 import { toStoredSystemEvent } from './stored-system-event.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
@@ -13,11 +15,12 @@ export const FIRST_EPOCH = 1;
  * Stored form of an event's type: the type alone is major version 1 of its schema, `call.start:2` would be major 2. Readers
  * skip unknown types.
  */
-const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; schema: string }> = new Map(
+const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; dataSchema: string; text: string; schema: string }> = new Map(
   CALL_EVENT_TYPES.map((type) => [
     type,
     {
       type,
+      dataSchema: dataSchemaOf(type),
       text: `,"type":"${type}","subject":"`,
       schema: `","datacontenttype":"application/json","dataschema":"urn:tool-events:${type}:1","callver":`,
     },
@@ -78,6 +81,40 @@ class EntryEvent implements StoredEvent {
   }
 }
 
+/**
+ * Converts a stream entry into the event that its envelope would give, without composing and parsing that text. Returns
+ * `undefined` for an unknown type.
+ *
+ * @throws SyntaxError for facts or data that are not JSON, RangeError for a time that is not one
+ */
+export function parseEntry(partition: string, epoch: number, entryId: string, fields: readonly string[]): CallEvent | undefined {
+  const { callId, type, version, timeText, attempt, fence, meta, rest } = readEntry(fields);
+  const known = KNOWN_TYPES.get(type);
+  if (known === undefined) return undefined;
+  const { tenantId, tool, agentId, sessionId, traceparent, parentCallId } = parseMeta(meta);
+  const event = {
+    specversion: '1.0',
+    id: `${epoch}.${Number(partition)}.${seqOf(entryId)}`,
+    type: known.type,
+    subject: callId,
+    time: isoTime(Number(timeText)),
+    datacontenttype: 'application/json',
+    dataschema: known.dataSchema,
+    callver: Number(version),
+    attempt: Number(attempt),
+    fence: Number(fence),
+    tenantid: tenantId,
+    tool,
+    agentid: agentId,
+    sessionid: sessionId,
+    traceparent,
+    parentcallid: parentCallId,
+    ...parseTrustedJson<Pick<CallEvent, 'source' | 'actor' | 'data'>>(`{${rest}}`),
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the log stores the data of an event with its type
+  return upcast(event as CallEvent);
+}
+
 /** The parts of an entry, as text. */
 interface EntryTexts {
   readonly callId: string;
@@ -98,6 +135,12 @@ export function readEntry(fields: readonly string[]): EntryTexts {
   const [, stamp = '', , meta = '', , rest = ''] = fields;
   const [callId = '', type = '', version = '', timeText = '', attempt = '', fence = ''] = stamp.split(' ');
   return { callId, type, version, timeText, attempt, fence, meta, rest };
+}
+
+/** Type of an entry, known or not. */
+export function typeOf([, stamp = '']: readonly string[]): string {
+  const start = stamp.indexOf(' ') + 1;
+  return start === 0 ? '' : stamp.slice(start, stamp.indexOf(' ', start));
 }
 
 /** `<seq>-0` → seq. */
