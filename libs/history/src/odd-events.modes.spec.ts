@@ -67,6 +67,13 @@ describe('an event of an odd shape', () => {
     ['has a text for a number', { type: 'call.end', data: { ...END, runMs: 'long' } }, /call.end: data.runMs: /],
     ['has half an error', { type: 'call.end', data: { ...END, error: { code: 'internal' } } }, /call.end: data.error.message: /],
     ['has a list for labels', { type: 'call.submitted', data: { ...aSubmission(), labels: [1] } }, /call.submitted: data.labels/],
+    ['lacks its decision', { type: 'call.submitted', data: { ...aSubmission(), decision: undefined } }, /data.decision: /],
+    ['has a number for a user', { type: 'call.submitted', data: { ...aSubmission(), userId: 7 } }, /data.userId: /],
+    [
+      'has a result with an odd part',
+      { type: 'call.end', data: { ...END, result: { content: [{ type: 'text', text: 'a' }, 7] } } },
+      /data.result.content.1: /,
+    ],
     [
       'has null for arguments that are elsewhere',
       { type: 'call.submitted', data: { ...aSubmission(), argumentsRef: null } },
