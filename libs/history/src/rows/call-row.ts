@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { CallsTable } from '../database/tables.js';
 
 const DAY_MS = 24 * 3_600_000;
+const WEEK_MS = 7 * DAY_MS;
 /** 1970-01-01 was a Thursday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 
@@ -21,13 +22,17 @@ export function weekOf(callId: string): string | undefined {
   if (!ULID.test(ulid)) return undefined;
   const time = decodeTime(ulid);
   if (time > LAST_MS) return undefined;
-  const weeks = Math.floor((time - FIRST_MONDAY_MS) / (7 * DAY_MS));
-  return new Date(FIRST_MONDAY_MS + weeks * 7 * DAY_MS).toISOString().slice(0, 10);
+  const monday = FIRST_MONDAY_MS + Math.floor((time - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS;
+  if (monday !== lastWeek.monday) lastWeek = { monday, text: new Date(monday).toISOString().slice(0, 10) };
+  return lastWeek.text;
 }
+
+/** Most calls are of the same week. */
+let lastWeek = { monday: Number.NaN, text: '' };
 
 /** Next week, in the format of `weekOf`. */
 export function nextWeek(week: string): string {
-  return new Date(Date.parse(week) + 7 * DAY_MS).toISOString().slice(0, 10);
+  return new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
 }
 
 /** Replaces NUL and halves of surrogate pairs, which PostgreSQL cannot store, by U+FFFD. */
@@ -35,10 +40,13 @@ export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** Columns of a call as JSON: times as RFC 3339, the words in the input format of `tsvector`. */
-export function rowOf(record: CallRecord, tenantId: string, partition: string): Record<keyof CallsTable, unknown> {
-  const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
-  const text = (value: string | undefined) => (value === undefined ? null : storable(value));
+/** Columns of a call as JSON, which leaves out undefined ones: PostgreSQL reads them as null. */
+export type JsonRow = Record<keyof CallsTable, unknown>;
+
+/** Row with times as RFC 3339, and the words in the input format of `tsvector`. */
+export function rowOf(record: CallRecord, tenantId: string, partition: string): JsonRow {
+  const time = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  const text = (value: string | undefined) => (value === undefined ? undefined : storable(value));
   return {
     id: record.id,
     week: weekOf(record.id),
@@ -48,22 +56,22 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     pool: record.pool,
     priority: record.priority,
     status: record.status,
-    outcome: record.outcome ?? null,
+    outcome: record.outcome,
     error_result: record.errorResult === true,
     note: text(record.note),
-    error_code: record.error?.code ?? null,
+    error_code: record.error?.code,
     error_message: text(record.error?.message),
-    fingerprint: record.fingerprint ?? null,
+    fingerprint: record.fingerprint,
     attempt: record.attempt,
     suspended: record.suspended === true,
-    session_id: record.sessionId ?? null,
-    agent_id: record.agentId ?? null,
+    session_id: record.sessionId,
+    agent_id: record.agentId,
     user_id: text(record.userId),
-    risk: record.risk ?? null,
-    batch_id: record.batchId ?? null,
-    parent_call_id: record.parentCallId ?? null,
-    root_call_id: record.rootCallId ?? null,
-    replay_of: record.replayOf ?? null,
+    risk: record.risk,
+    batch_id: record.batchId,
+    parent_call_id: record.parentCallId,
+    root_call_id: record.rootCallId,
+    replay_of: record.replayOf,
     schedule_id: text(record.scheduleId),
     tool_call_id: text(record.toolCallId),
     labels: Object.fromEntries(Object.entries(record.labels).map(([name, value]) => [storable(name), storable(value)])),
@@ -71,11 +79,11 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
     submitted_at: time(record.submittedAt),
     started_at: time(record.startedAt),
     ended_at: time(record.endedAt),
-    wait_ms: waitMsOf(record) ?? null,
-    run_ms: record.runMs ?? null,
+    wait_ms: waitMsOf(record),
+    run_ms: record.runMs,
     asked: record.asked === true,
-    output_bytes: record.outputBytes ?? null,
-    cpu_ms: record.cpuMs ?? null,
+    output_bytes: record.outputBytes,
+    cpu_ms: record.cpuMs,
     // A word may have been cut within a surrogate pair.
     words: wordsOf(record)
       .map((word) => `'${storable(word)}'`)
@@ -84,9 +92,9 @@ export function rowOf(record: CallRecord, tenantId: string, partition: string): 
 }
 
 /** Row without the texts of people and models; the rest is made by this system, and short. */
-export function withoutTexts(row: ReturnType<typeof rowOf>): ReturnType<typeof rowOf> {
-  const error_message = row.error_message === null ? null : '';
-  return { ...row, error_message, note: null, tool_call_id: null, user_id: null, labels: {}, preview: '', words: '' };
+export function withoutTexts(row: JsonRow): JsonRow {
+  const error_message = row.error_message === undefined ? undefined : '';
+  return { ...row, error_message, note: undefined, tool_call_id: undefined, user_id: undefined, labels: {}, preview: '', words: '' };
 }
 
 /** Record of a row; inverse of `rowOf` but for characters that cannot be stored. */

@@ -113,9 +113,8 @@ export class LogProjection {
       return last === undefined ? [] : [{ partition, epoch, seq: last.seq, mark: last.mark }];
     });
     if (moved.length === 0) return [];
-    const partitionOf = new Map(
-      sorted.flatMap(({ batch: { partition }, events }) => events.map(({ subject }) => [subject, partition] as const)),
-    );
+    const partitionOf = new Map<string, string>();
+    for (const { batch, events } of sorted) for (const { subject } of events) partitionOf.set(subject, batch.partition);
     const changes = await foldEvents(
       transaction,
       sorted.flatMap(({ events }) => events),
