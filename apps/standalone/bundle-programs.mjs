@@ -11,7 +11,7 @@ const DIST = join(ROOT, 'dist');
 const PROGRAM = join(DIST, 'program');
 const PARTS = 'bundle';
 /** Packages that are not in the bundle: modules find them or their files by name, for threads and pages. */
-const BY_NAME = ['@vscode/tree-sitter-wasm', 'node-html-markdown', 'parse5', 'pino-pretty', 'swagger-ui-dist', 'unpdf', 'ws'];
+const BY_NAME = ['@vscode/tree-sitter-wasm', 'node-html-markdown', 'parse5', 'pino-pretty', 'unpdf', 'ws'];
 /** Of decorators, which run before the bundle of their program has imported it. */
 const POLYFILL = 'reflect-metadata';
 
