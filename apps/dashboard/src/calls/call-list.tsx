@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useState, type RefObject } from 'react';
 import { escapeInvisible, markedText, subjectText } from '#subject';
-import { counted } from '../components/counted.js';
+import { countText } from '../components/count-text.js';
 import { RiskBadge } from '../components/risk-badge.js';
 import { isShort, StateBadge } from '../components/state-badge.js';
 import { Ago, Duration, Since } from '../components/time.js';
@@ -276,7 +276,7 @@ function Row({ row, index, columns, isPeeked, onPeek, onFilter, style }: RowProp
           {row.earlierRuns !== undefined && row.scheduleId !== undefined && (
             <span className={classes.below}>
               <Filtering filter={{ scheduleId: row.scheduleId }} onFilter={onFilter}>
-                {counted(row.earlierRuns, 'earlier run')}
+                {countText(row.earlierRuns, 'earlier run')}
               </Filtering>
             </span>
           )}
