@@ -4,4 +4,5 @@ export type { ApprovalsSample, ForeignWorkersSample, MetricsProbes, SourceSample
 export { mayScrape } from './metrics/may-scrape.js';
 export { openTracing } from './tracing/open-tracing.js';
 export { TRACING_ENV, tracingConfig, type TracingConfig } from './tracing/tracing.config.js';
+export { runStages, type Stage, type StageTrace } from './tracing/stages.js';
 export type { Attributes, Span, Tracing } from './tracing/tracing.port.js';

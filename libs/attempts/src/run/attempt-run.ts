@@ -5,6 +5,7 @@ import type { HookFeedback } from '../commit/attempt-result.js';
 import type { NotClaimed } from '../claim/claim-attempt.js';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
+import { runStages, type Stage } from '#observability';
 import type { DequeueHookResult } from '#queue';
 import type { EgressLimits, Resumed, ToolOutput, ToolView, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
@@ -100,18 +101,10 @@ export class AttemptRun {
   }
 }
 
-/** Step of an attempt. Returns a promise only if it must wait. */
-export interface AttemptStage {
-  /** Name of the stage and its span. */
-  readonly name: string;
-  run(run: AttemptRun): void | Promise<void>;
-}
+/** Step of an attempt. */
+export type AttemptStage = Stage<AttemptRun>;
 
 /** Runs stages in order, until one rejects or the attempt was not claimed. */
-export async function runStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
-  for (const stage of stages) {
-    const waiting = run.trace === undefined ? stage.run(run) : run.trace.runStage(stage.name, () => stage.run(run));
-    if (waiting !== undefined) await waiting;
-    if (run.notClaimed !== undefined) return;
-  }
+export function runAttemptStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
+  return runStages(stages, run, () => run.notClaimed !== undefined);
 }

@@ -1,15 +1,11 @@
 import type { CommitResult } from '../commit/commit-attempt.js';
 import type { Pool } from '#contracts';
 import type { Claimed } from '#event-log';
+import type { StageTrace } from '#observability';
+import type { AttemptRun } from './attempt-run.js';
 
-/** Spans of one attempt. */
-export interface AttemptTrace {
-  /** Parent of spans that the tool starts elsewhere. */
-  readonly traceparent: string;
-  /**
-   * Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds.
-   */
-  runStage(name: string, run: () => void | Promise<void>): void | Promise<void>;
+/** Spans of one attempt, and of those of its stages that wait: the others take microseconds. */
+export interface AttemptTrace extends StageTrace<AttemptRun> {
   /** Ends the span; `committed` is undefined if nothing was committed. Idempotent. */
   end(committed: CommitResult | undefined): void;
 }

@@ -2,6 +2,7 @@ import type { CommitResult } from '../commit/commit-attempt.js';
 import type { Pool } from '#contracts';
 import { isApplied, type CallStore, type Claimed } from '#event-log';
 import type { Attributes, Span, Tracing } from '#observability';
+import type { AttemptRun, AttemptStage } from './attempt-run.js';
 import type { AttemptTrace, AttemptTraceSource } from './attempt-trace.js';
 
 /** Longest attribute with arguments or results, if their export is allowed. */
@@ -121,10 +122,10 @@ class AttemptSpans implements AttemptTrace {
     return this.span.traceparent;
   }
 
-  runStage(name: string, run: () => void | Promise<void>): void | Promise<void> {
+  run(stage: AttemptStage, run: AttemptRun): void | Promise<void> {
     const startedAt = epochNow();
-    const waiting = this.span.run(run);
-    return waiting === undefined ? undefined : this.finish(name, startedAt, waiting);
+    const waiting = this.span.run(() => stage.run(run));
+    return waiting === undefined ? undefined : this.finish(stage.name, startedAt, waiting);
   }
 
   end(committed: CommitResult | undefined): void {

@@ -3,7 +3,7 @@ import type { CallJob, Pool } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { ATTEMPT_STAGES } from './attempt-pipeline.js';
-import { type AttemptOptions, AttemptRun, runStages } from './attempt-run.js';
+import { type AttemptOptions, AttemptRun, runAttemptStages } from './attempt-run.js';
 
 export type AttemptOutcome =
   /** The job was late or a duplicate, or Redis is unreachable. The timers of the log dispatch the call again. */
@@ -24,7 +24,7 @@ export async function executeAttempt(
   const { attempt } = run;
   deps.inFlight.add(attempt);
   try {
-    await runStages(ATTEMPT_STAGES, run);
+    await runAttemptStages(ATTEMPT_STAGES, run);
     if (run.notClaimed !== undefined) return { kind: 'not_claimed', ...run.notClaimed };
     return { kind: 'executed', claimed: run.claimed, committed: run.committed ?? { kind: 'nothing' } };
   } catch (error) {

@@ -63,7 +63,7 @@ export class OtelTracing implements Tracing {
 
   start({ name, kind = 'internal', parent, startedAt, endedAt, attributes }: SpanStart): Span {
     const from = contextOf(parent);
-    const options = { kind: KINDS[kind], attributes: known(attributes), ...(startedAt === undefined ? {} : { startTime: startedAt }) };
+    const options = { kind: KINDS[kind], attributes: known(attributes), startTime: startedAt };
     return new RunningSpan(this.tracer.startSpan(name, options, from), from, endedAt);
   }
 
@@ -103,7 +103,7 @@ class RunningSpan implements Span {
     if (!this.span.isRecording()) return;
     if (failed !== undefined) {
       this.span.setAttribute('error.type', failed.type);
-      this.span.setStatus({ code: SpanStatusCode.ERROR, ...(failed.message === undefined ? {} : { message: failed.message }) });
+      this.span.setStatus({ code: SpanStatusCode.ERROR, message: failed.message });
     }
     this.span.end(this.endedAt);
   }

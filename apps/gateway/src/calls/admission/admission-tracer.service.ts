@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '#contracts';
-import type { Span, Tracing } from '#observability';
+import type { Span, StageTrace, Tracing } from '#observability';
 import { ToolRegistry } from '#tool-sdk';
-import type { AdmissionStage, Submission, SubmissionTrace } from './submission.js';
+import type { AdmissionStage, Submission } from './submission.js';
 
 /**
  * Spans of submissions, off until `enable` is called. `submit_call {tool}` is stored with the call and ends on acceptance, even
@@ -65,7 +65,8 @@ export class AdmissionTracer {
   }
 }
 
-class StageSpans implements SubmissionTrace {
+/** Records a span for each stage, below that of the submission. */
+class StageSpans implements StageTrace<Submission> {
   constructor(
     private readonly tracing: Tracing,
     private readonly submissionSpan: Span,

@@ -1,6 +1,7 @@
 import type { AgentBudget, Call, DecisionReason, Principal, SubmitCallBody } from '#contracts';
 import type { SpokenCall } from '#dialects';
 import { EventLogFull, type Applied, type NewCall, type StoredEvent } from '#event-log';
+import type { Stage, StageTrace } from '#observability';
 import type { CallLineage } from './child-call.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 import type { NewCallInput } from './new-call.js';
@@ -74,7 +75,7 @@ export class Submission {
   /** Milliseconds of finished stages that took at least 1 ms. */
   stageMs: Record<string, number> | undefined;
   /** Recorder of stage spans; undefined while tracing is off. */
-  trace: SubmissionTrace | undefined;
+  trace: StageTrace<Submission> | undefined;
   private composedCall: NewCall | undefined;
   private acceptedSubmission: AcceptedSubmission | undefined;
 
@@ -121,20 +122,5 @@ export class Submission {
   }
 }
 
-export interface SubmissionTrace {
-  /** Span of the submission, stored with the call. */
-  readonly traceparent: string;
-  /** Runs a stage in a span of its own. */
-  run(stage: AdmissionStage, submission: Submission): void | Promise<void>;
-}
-
-/** One step of a submission. Returns a promise only if it waits. */
-export interface AdmissionStage {
-  /** Name of the stage and of its span. */
-  readonly name: string;
-  /** True for a stage that also leaves a span without waiting. */
-  readonly isAlwaysTraced?: boolean;
-  run(submission: Submission): void | Promise<void>;
-  /** Facts about the finished stage for its span. */
-  spanAttributes?(submission: Submission): Readonly<Record<string, string | undefined>>;
-}
+/** One step of a submission. */
+export type AdmissionStage = Stage<Submission>;

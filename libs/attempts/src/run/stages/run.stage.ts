@@ -1,4 +1,4 @@
-import { type AttemptRun, type AttemptStage, runStages } from '../attempt-run.js';
+import { type AttemptRun, type AttemptStage, runAttemptStages } from '../attempt-run.js';
 import { NO_HOOKS } from '../call-hooks.js';
 import { runTool, type ToolRunResult } from '../run-tool.js';
 
@@ -25,7 +25,7 @@ async function underDeadline(stages: readonly AttemptStage[], run: AttemptRun): 
   const { attempt, claimed, deps } = run;
   const cancelDeadline = deps.clock.after(claimed.runMs, () => attempt.abort('run_timeout'));
   try {
-    const toolRun = await runTool(() => runStages(stages, run).then(() => run.toolOutput), attempt);
+    const toolRun = await runTool(() => runAttemptStages(stages, run).then(() => run.toolOutput), attempt);
     if (toolRun.kind === 'failure' && toolRun.unexpected !== undefined)
       deps.logger.error({ callId: attempt.callId, tool: claimed.meta.tool, err: toolRun.unexpected }, 'a tool threw an unexpected error');
     return toolRun;
