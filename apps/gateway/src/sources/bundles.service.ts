@@ -52,14 +52,7 @@ export class BundlesService {
       await this.bundles.put(id, bytes, manifest);
       const { name, version, description } = manifest;
       this.log.warn({ bundle: id.sha256, tenant: tenantId, key: keyId }, 'a bundle was uploaded');
-      return {
-        sha256: id.sha256,
-        bytes: bytes.byteLength,
-        name,
-        version,
-        ...(description === undefined ? {} : { description }),
-        settings: settingsOf(manifest),
-      };
+      return { sha256: id.sha256, bytes: bytes.byteLength, name, version, description, settings: settingsOf(manifest) };
     } finally {
       this.uploading.delete(tenantId);
     }

@@ -35,7 +35,7 @@ export function summaryOf({ stored, pinned, authorization }: KnownSource): Sourc
     status: entry.status === 'ok' && pending > 0 ? 'pending' : entry.status,
     tools: entry.tools.length,
     pending,
-    ...(entry.error === undefined ? {} : { error: entry.error }),
+    error: entry.error,
     updatedAt: entry.updatedAt,
     ...authorized,
   };

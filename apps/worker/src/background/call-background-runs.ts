@@ -103,8 +103,8 @@ function runOf({ id, tool, status, outcome, error, result, arguments: args, subm
     status,
     command,
     startedAt: submittedAt,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(outcome === undefined ? {} : { outcome }),
+    endedAt,
+    outcome,
     ...(exit === undefined ? {} : { exitCode: exit.exitCode }),
     ...(error === undefined ? {} : { error: error.message }),
   };

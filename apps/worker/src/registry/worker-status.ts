@@ -39,7 +39,7 @@ export function workerStatus(
     search: { ok: findExecutable(['rg']) !== undefined },
     parts,
     host: hostStatus(),
-    ...(room === undefined ? {} : { disk: room }),
+    disk: room,
   };
 }
 

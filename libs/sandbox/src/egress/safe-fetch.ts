@@ -91,13 +91,7 @@ export class SafeFetch {
   async send(text: string, { method, signal, headers, body, maxBytes, label }: SendOptions): Promise<HttpAnswer> {
     const url = this.policy.check(text);
     try {
-      const response = await request(url, {
-        dispatcher: this.agent,
-        method,
-        headers: { ...headers },
-        signal,
-        ...(body === undefined ? {} : { body }),
-      });
+      const response = await request(url, { dispatcher: this.agent, method, headers: { ...headers }, signal, body });
       const document = await documentOf(url, response, { wantsBody: () => true, maxBytes });
       return { ...document, headers: joined(response.headers) };
     } catch (error) {

@@ -47,7 +47,7 @@ export class SandboxRegistry {
       chosen.set(pool, {
         sandbox,
         fellBack: instead !== undefined,
-        report: { backend: sandbox.name, ok, isolation, ...(reason === undefined ? {} : { reason }) },
+        report: { backend: sandbox.name, ok, isolation, reason },
       });
     }
     return new SandboxRegistry(new Set(pools), chosen);

@@ -91,11 +91,7 @@ export class RemoteHosts {
     const { limits, onFailure, ssh = findExecutable(['ssh']) } = this.options;
     const knownHosts = this.write(`${name}.hosts`, knownHostsText(name, settings));
     const files = { knownHosts, identity: this.identityOf(name, settings), logs: dirname(knownHosts) };
-    return new SshHost(name, settings, files, {
-      ssh,
-      ...(limits === undefined ? {} : { limits }),
-      onFailure: (failure) => onFailure?.(name, failure),
-    });
+    return new SshHost(name, settings, files, { ssh, limits, onFailure: (failure) => onFailure?.(name, failure) });
   }
 
   private identityOf(name: string, { identity }: RemoteHostSettings): string {

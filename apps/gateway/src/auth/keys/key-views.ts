@@ -26,17 +26,7 @@ export function rightsOf({
   ratePerMinute,
   expiresAt,
 }: Pick<ApiKeyConfig, keyof KeyRights>): KeyRights {
-  return {
-    scopes,
-    ...(agent === undefined ? {} : { agent }),
-    ...(agents === undefined ? {} : { agents }),
-    ...(user === undefined ? {} : { user }),
-    ...(users === undefined ? {} : { users }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-  };
+  return { scopes, agent, agents, user, users, tools, dialect, ratePerMinute, expiresAt };
 }
 
 function statusOf(

@@ -259,5 +259,5 @@ function stale(callId: string, fence: number): SessionEffect {
 }
 
 function refused(code: ConstructorParameters<typeof ProblemError>[0], detail: string, callId?: string): SessionEffect {
-  return send({ op: 'refused', problem: new ProblemError(code, detail).toProblem(), ...(callId === undefined ? {} : { callId }) });
+  return send({ op: 'refused', problem: new ProblemError(code, detail).toProblem(), callId });
 }

@@ -174,7 +174,7 @@ export class PollRelay implements OnApplicationShutdown {
     this.publish(from, { kind: 'taken', id });
     try {
       const page = await this.handle(request);
-      this.publish(from, { kind: 'answer', id, ...(page === undefined ? {} : { page }) });
+      this.publish(from, { kind: 'answer', id, page });
     } catch (error) {
       const { code, detail } = toProblem(error);
       this.publish(from, { kind: 'problem', id, code, detail });

@@ -22,7 +22,7 @@ export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: num
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
   return new ProblemError(code, message, {
     callId: id,
-    ...(result === undefined ? {} : { result }),
+    result,
     ...(errors === undefined ? {} : { errors: inBody(errors) }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
