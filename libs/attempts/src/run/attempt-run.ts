@@ -106,5 +106,5 @@ export type AttemptStage = Stage<AttemptRun>;
 
 /** Runs stages in order, until one rejects or the attempt was not claimed. */
 export function runAttemptStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
-  return runStages(stages, run, () => run.notClaimed !== undefined);
+  return runStages(stages, run, { isOver: () => run.notClaimed !== undefined });
 }

@@ -1,8 +1,7 @@
 import type { CommitResult } from '../commit/commit-attempt.js';
 import type { Pool } from '#contracts';
 import { isApplied, type CallStore, type Claimed } from '#event-log';
-import type { Attributes, Span, Tracing } from '#observability';
-import type { AttemptRun, AttemptStage } from './attempt-run.js';
+import type { Attributes, Span, Stage, Tracing } from '#observability';
 import type { AttemptTrace, AttemptTraceSource } from './attempt-trace.js';
 
 /** Longest attribute with arguments or results, if their export is allowed. */
@@ -122,9 +121,9 @@ class AttemptSpans implements AttemptTrace {
     return this.span.traceparent;
   }
 
-  run(stage: AttemptStage, run: AttemptRun): void | Promise<void> {
+  run<C>(stage: Stage<C>, context: C): void | Promise<void> {
     const startedAt = epochNow();
-    const waiting = this.span.run(() => stage.run(run));
+    const waiting = this.span.run(() => stage.run(context));
     return waiting === undefined ? undefined : this.finish(stage.name, startedAt, waiting);
   }
 

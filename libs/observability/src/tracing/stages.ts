@@ -21,11 +21,27 @@ interface Traced<C> {
   readonly trace: StageTrace<C> | undefined;
 }
 
-/** Runs stages in order, until one rejects or `isOver`. Awaits only what waits (CPU of a call in `npm run bench`). */
-export async function runStages<C extends Traced<C>>(stages: readonly Stage<C>[], context: C, isOver: () => boolean): Promise<void> {
+interface RunStagesOptions<C> {
+  /** Delays each stage. */
+  readonly before?: (() => Promise<void>) | undefined;
+  /** Called after each stage with its duration in milliseconds. */
+  readonly after?: (stage: Stage<C>, tookMs: number) => void;
+  /** True if the stages that are left must not run. Asked after each stage. */
+  readonly isOver?: () => boolean;
+}
+
+/** Runs stages in order, until one rejects. Awaits only what waits (CPU of a call in `npm run bench`). */
+export async function runStages<C extends Traced<C>>(
+  stages: readonly Stage<C>[],
+  context: C,
+  { before, after, isOver }: RunStagesOptions<C>,
+): Promise<void> {
   for (const stage of stages) {
+    if (before !== undefined) await before();
+    const startedAt = after === undefined ? 0 : performance.now();
     const waiting = context.trace === undefined ? stage.run(context) : context.trace.run(stage, context);
     if (waiting !== undefined) await waiting;
-    if (isOver()) return;
+    after?.(stage, performance.now() - startedAt);
+    if (isOver?.() === true) return;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runStages } from '#observability';
 import { FairTurns, LARGE_SIZE, sizeLeft } from '../../platform/fair-turns.service.js';
 import { AcceptStage } from './accept.stage.js';
 import { ComposeStage } from './compose.stage.js';
@@ -57,17 +58,16 @@ export class AdmissionPipeline {
 
   /** Rejects if the call was not accepted. The limits are then released, unless the call may be in the log. */
   async run(submission: Submission): Promise<void> {
-    const { trace, principal, body } = submission;
+    const { principal, body } = submission;
     const isLarge = sizeLeft(body.arguments, LARGE_SIZE) < 0;
     try {
-      for (const stage of submission.isDryRun ? this.quoteStages : this.submitStages) {
-        if (isLarge) await this.turns.next(principal.tenantId);
-        const startedAt = performance.now();
-        const waiting = trace === undefined ? stage.run(submission) : trace.run(stage, submission);
-        if (waiting !== undefined) await waiting;
-        const tookMs = Math.round(performance.now() - startedAt);
-        if (tookMs > 0) submission.measure(stage.name, tookMs);
-      }
+      await runStages(submission.isDryRun ? this.quoteStages : this.submitStages, submission, {
+        before: isLarge ? () => this.turns.next(principal.tenantId) : undefined,
+        after: ({ name }, ms) => {
+          const tookMs = Math.round(ms);
+          if (tookMs > 0) submission.measure(name, tookMs);
+        },
+      });
     } catch (error) {
       if (submission.wroteNothing(error)) await submission.release?.();
       throw error;
