@@ -384,7 +384,11 @@ describe('lists, counts and numbers', () => {
       const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => (ms === 5_000 ? AbortSignal.abort() : timeout(ms)));
       const result = await test({ policy: { exclude: ['echo'] } }, 'late');
       spy.mockRestore();
-      expect(result).toEqual({ tested: 0, changed: [], skipped: [{ callId: id, reason: 'not judged within 5 s: ask for fewer calls' }] });
+      expect(result).toEqual({
+        tested: 0,
+        changed: [],
+        skipped: [{ callId: id, reason: 'not evaluated within 5 s: ask for fewer calls' }],
+      });
       expect(await test({ policy: { exclude: ['echo'] } }, 'late')).toMatchObject({ tested: 1, changed: [{ callId: id }], skipped: [] });
     });
 
@@ -408,7 +412,7 @@ describe('lists, counts and numbers', () => {
       expect([code, out, err]).toEqual([
         3,
         expect.stringMatching(/ {2}allow -> deny {2}shell {2}\{"command":"make report".*\n +grants\/availability: shell is excluded/),
-        expect.stringContaining('2 calls judged, 1 verdicts would change.'),
+        expect.stringContaining('2 calls evaluated, 1 verdicts would change.'),
       ]);
       expect(await cli('policy', 'test', join(folder, 'none'))).toMatchObject({ code: 2, err: expect.stringContaining('config file') });
       rmSync(folder, { recursive: true });

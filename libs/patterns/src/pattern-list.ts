@@ -18,7 +18,7 @@ export function negationsIn(patterns: readonly string[]): string[] {
   return patterns.filter(isNegated).map((pattern) => pattern.slice(NEGATION.length));
 }
 
-/** True if a list has no items outside the other list, judged by the texts of the patterns alone. */
+/** True if a list has no items outside the other list, evaluated by the texts of the patterns alone. */
 export function isNarrowerList(list: readonly string[], other: readonly string[]): boolean {
   if (list.length === 0 || other.length === 0) return list.length === 0;
   const positives = positivesIn(list);

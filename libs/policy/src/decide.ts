@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Judges a call. Deny takes precedence over ask, ask over allow; the results of all rules are kept. An ask that trust in the tool
+ * Evaluates a call. Deny takes precedence over ask, ask over allow; the results of all rules are kept. An ask that trust in the tool
  * or its arguments makes unnecessary has `satisfiedBy`; a deny never has. Pure: the same facts give the same decision.
  *
  * @example

@@ -17,7 +17,7 @@ interface BulkDecisionProps {
   readonly onClear: () => void;
 }
 
-/** The selected calls, each with all that it would do, and one answer for them. The gateway judges each on its own. */
+/** The selected calls, each with all that it would do, and one answer for them. The gateway evaluates each on its own. */
 export function BulkDecision({ calls, waiting, onClear }: BulkDecisionProps) {
   const held = usePendingDecisions();
   const [reason, setReason] = useState('');

@@ -29,7 +29,7 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
   return (
     <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm">
-        <Text size="sm">The call runs once with exactly these. They are validated and judged as if the agent had sent them.</Text>
+        <Text size="sm">The call runs once with exactly these. They are validated and evaluated as if the agent had sent them.</Text>
         <ArgumentsEditor call={call} value={value} onChange={setValue} violations={violationsOf(allow.error)} />
         {call.argumentsRedacted === true && (
           <Text size="sm" c="dimmed">

@@ -33,7 +33,7 @@ export interface Outcome {
 
 /**
  * Answers between the press and the request. Each group waits `HOLD_MS`, during which it can be taken back or sent at once. Its
- * answers are sent one after another, each judged by the gateway on its own. `drop` sends nothing: the calls go on waiting.
+ * answers are sent one after another, each evaluated by the gateway on its own. `drop` sends nothing: the calls go on waiting.
  */
 export class PendingDecisions extends FrameStore {
   private readonly held = new Map<number, PendingGroup & { readonly timer: ReturnType<typeof setTimeout> }>();

@@ -4,7 +4,7 @@ import type { Risk } from '#contracts';
 const COLORS = { low: 'gray', medium: 'yellow', high: 'red' } as const satisfies Record<Risk, string>;
 
 interface RiskBadgeProps {
-  /** Absent where the call was not judged. */
+  /** Absent where the call was not evaluated. */
   readonly risk: Risk | undefined;
   readonly size?: 'xs' | 'sm';
   /** Under a heading that says what it is. */

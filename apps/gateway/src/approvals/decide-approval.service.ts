@@ -104,11 +104,11 @@ export class DecideApprovalService {
       const reason = body.reason === undefined ? {} : { reason: this.redaction.of(call.tenantId).text(body.reason) };
       const decision = { ...body, ...reason, edited: edit?.edited };
       const hookRuns = edit?.hookRuns ?? [];
-      const judged = { ...head, version };
+      const current = { ...head, version };
       try {
-        if (edit !== undefined) await this.keep(principal, judged, call, edit);
-        if (isHeld) await this.hold(principal, judged, call, decision, hookRuns);
-        else await this.settle(principal, judged, call, decision, hookRuns);
+        if (edit !== undefined) await this.keep(principal, current, call, edit);
+        if (isHeld) await this.hold(principal, current, call, decision, hookRuns);
+        else await this.settle(principal, current, call, decision, hookRuns);
       } catch (error) {
         // After any other error the decision may have been written.
         const isRefused = error instanceof ProblemError || error instanceof EventLogTenantFull;

@@ -36,16 +36,16 @@ const MOST_MS = 5_000;
 /** A test blocks the gateway while it evaluates: at most one per tenant. */
 const TURNS = { atOnce: 1, allAtOnce: 4, waiting: 0, what: 'tests of a policy' };
 /** Evaluated parts of a tenant's settings. */
-const JUDGED_PARTS: ReadonlySet<string> = new Set(['policy', 'posture', 'agents']);
+const EVALUATED_PARTS: ReadonlySet<string> = new Set(['policy', 'posture', 'agents']);
 /** Availability of tools that no worker serves now; their calls are evaluated too. */
 const RUNNABLE = { isRunnable: () => ({ ok: true }) };
 
 type Changed = PolicyTestResult['changed'][number];
 type Outcome = { readonly changed: Changed | undefined } | { readonly skipped: string };
 /** Outcome of a call under both configurations. */
-type Judge = () => Promise<Outcome>;
+type Evaluation = () => Promise<Outcome>;
 
-const LATE: Outcome = { skipped: `not judged within ${MOST_MS / 1_000} s: ask for fewer calls` };
+const LATE: Outcome = { skipped: `not evaluated within ${MOST_MS / 1_000} s: ask for fewer calls` };
 
 /** Evaluates recorded calls by an inactive configuration and lists the changed decisions. Runs and changes nothing. */
 @Injectable()
@@ -83,10 +83,10 @@ export class TestPolicyService {
     const calls = await this.newest(principal, filter, limit);
     for (let at = 0; at < calls.length; at += AT_ONCE) {
       const group = deadline.aborted ? [] : calls.slice(at, at + AT_ONCE);
-      const judges = await Promise.all(group.map((call) => this.judgeOf(principal, call, now, then)));
+      const evaluations = await Promise.all(group.map((call) => this.evaluationOf(principal, call, now, then)));
       for (const [index, { id: callId }] of calls.slice(at, at + AT_ONCE).entries()) {
         await setImmediate();
-        const outcome = deadline.aborted ? LATE : ((await judges[index]?.()) ?? LATE);
+        const outcome = deadline.aborted ? LATE : ((await evaluations[index]?.()) ?? LATE);
         if ('skipped' in outcome) result.skipped.push({ callId, reason: outcome.skipped });
         else result.tested += 1;
         if ('changed' in outcome && outcome.changed !== undefined) result.changed.push(outcome.changed);
@@ -106,7 +106,7 @@ export class TestPolicyService {
   }
 
   /** Reads a recorded call and prepares its evaluation. */
-  private async judgeOf(principal: Principal, summary: CallSummary, now: CallEvaluator, then: CallEvaluator): Promise<Judge> {
+  private async evaluationOf(principal: Principal, summary: CallSummary, now: CallEvaluator, then: CallEvaluator): Promise<Evaluation> {
     const { id: callId, tool, preview } = summary;
     try {
       const call = await this.reader.read(principal, callId);
@@ -129,7 +129,7 @@ export class TestPolicyService {
           const before = await now.evaluate(submitter, { ...body, ...whose }, spoken);
           await setImmediate();
           const after = await then.evaluate(submitter, { ...body, ...whose }, spoken);
-          const why = unjudged(before) ?? unjudged(after);
+          const why = notEvaluated(before) ?? notEvaluated(after);
           if (why !== undefined) return { skipped: why };
           const [was, is] = [verdictOf(before.decision), verdictOf(after.decision)];
           return { changed: was.effect === is.effect ? undefined : { callId, tool, ...shown, preview, before: was, after: is } };
@@ -160,7 +160,7 @@ export class TestPolicyService {
   private configOf({ tenantId }: Principal, parts: PolicyTestBody['config']): GatewayConfig {
     const { tenants: all } = parts;
     const own = isObject(all) && Object.hasOwn(all, tenantId) ? all[tenantId] : undefined;
-    const given = isObject(own) ? Object.entries(own).filter(([name]) => JUDGED_PARTS.has(name)) : [];
+    const given = isObject(own) ? Object.entries(own).filter(([name]) => EVALUATED_PARTS.has(name)) : [];
     const tenants = given.length === 0 ? {} : { [tenantId]: Object.fromEntries(given) };
     const parsed = ConfigFile.safeParse({ ...parts, tenants });
     const faults = parsed.success ? configPatternFaults(parsed.data) : parsed.error.issues;
@@ -175,14 +175,14 @@ export class TestPolicyService {
 }
 
 /** Reason why the call has no valid decision; undefined if it has one. */
-function unjudged({ decision: { reasons }, rejection }: EvaluatedCall): string | undefined {
+function notEvaluated({ decision: { reasons }, rejection }: EvaluatedCall): string | undefined {
   if (reasons.length === 0 && rejection !== undefined) return rejection.error.message;
   return reasons.find(({ reason }) => reason.startsWith(TOO_LONG))?.reason;
 }
 
-async function skipping(judge: Judge): Promise<Outcome> {
+async function skipping(evaluation: Evaluation): Promise<Outcome> {
   try {
-    return await judge();
+    return await evaluation();
   } catch (error) {
     if (error instanceof ProblemError && error.code !== 'unavailable') return { skipped: error.detail };
     throw error;

@@ -51,13 +51,13 @@ export function parseSession(text: string): SessionState {
 }
 
 /** Parts of a PUT that may loosen the evaluation of calls. */
-const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
+const EVALUATED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 
 /** State after a PUT by this key. Pure. */
 export function applyPut(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
   const changed = withPut(state, change);
-  const judgedOtherwise = JUDGED_BY.some((part) => change[part] !== undefined) || isUserLifted(state, changed);
-  return judgedOtherwise ? withChangedBy(keyId, changed) : changed;
+  const isEvaluatedOtherwise = EVALUATED_BY.some((part) => change[part] !== undefined) || isUserLifted(state, changed);
+  return isEvaluatedOtherwise ? withChangedBy(keyId, changed) : changed;
 }
 
 /** State after a person's grant or denial. Pure. */

@@ -11,7 +11,7 @@ type Holder = z.output<typeof Holder>;
  * Locks the data directory for this process. Takes over the lock of a process that is gone. Returns its release, which may be
  * called twice.
  *
- * No `proper-lockfile`: it judges by the age of a file that a timer must touch, so a suspended machine loses its lock.
+ * No `proper-lockfile`: it decides by the age of a file that a timer must touch, so a suspended machine loses its lock.
  *
  * @throws StartupError if another Toolyard runs on the directory
  */

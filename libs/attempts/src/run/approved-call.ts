@@ -25,16 +25,16 @@ export function assertCapabilities(
   { name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>,
   submitted: SubmittedData,
 ): void {
-  const { capabilityProfile: judged } = submitted;
-  if (judged !== undefined) {
+  const { capabilityProfile: submittedProfile } = submitted;
+  if (submittedProfile !== undefined) {
     const own = capabilityProfileOf(subjects);
-    if (judged !== own) throw capabilityMismatch(name, `has the capability profile ${own}`, judged);
+    if (submittedProfile !== own) throw capabilityMismatch(name, `has the capability profile ${own}`, submittedProfile);
   }
   if (submitted.tier !== tier) throw capabilityMismatch(name, `is ${tier}`, submitted.tier);
 }
 
-function capabilityMismatch(name: string, here: string, judged: string): ToolError {
-  const message = `Refused: ${name} ${here} in this worker, and the call was judged under ${judged}. Submit the call again.`;
+function capabilityMismatch(name: string, here: string, before: string): ToolError {
+  const message = `Refused: ${name} ${here} in this worker, and the call was evaluated under ${before}. Submit the call again.`;
   return new ToolError('policy_denied', message, { retryable: false });
 }
 

@@ -130,7 +130,7 @@ export const CallSummary = z
     sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
     userId: z.string().optional().describe('The user for whom the call is made. Absent without one, and of calls of earlier releases.'),
-    risk: Risk.optional().describe('What the call may do at most. Absent where it was not judged, and of calls of earlier releases.'),
+    risk: Risk.optional().describe('What the call may do at most. Absent where it was not evaluated, and of calls of earlier releases.'),
     batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),

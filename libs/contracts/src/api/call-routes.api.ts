@@ -139,7 +139,7 @@ export const CALL_ROUTES = {
     responses: {
       200: {
         description:
-          'Decided. An allowed call is judged again by what holds now, and ends as denied when posture, policy or a denial of its session speaks against it. With `arguments` the call runs with these instead; when they are invalid or denied, the answer says why and the call goes on waiting. A grant to a session that was deleted after the call was submitted is answered 409; the same decision may be repeated for a day.',
+          'Decided. An allowed call is evaluated again by what holds now, and ends as denied when posture, policy or a denial of its session speaks against it. With `arguments` the call runs with these instead; when they are invalid or denied, the answer says why and the call goes on waiting. A grant to a session that was deleted after the call was submitted is answered 409; the same decision may be repeated for a day.',
         schema: Call,
       },
     },

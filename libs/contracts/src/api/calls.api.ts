@@ -118,7 +118,7 @@ export const DecisionBody = z
       .record(z.string(), Json)
       .optional()
       .describe(
-        'With `allow` and the scope `once`: the call runs with these arguments instead. They are validated and judged as if the submitter had sent them; when they are refused, the call goes on waiting.',
+        'With `allow` and the scope `once`: the call runs with these arguments instead. They are validated and evaluated as if the submitter had sent them; when they are refused, the call goes on waiting.',
       ),
   })
   .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });

@@ -41,16 +41,16 @@ const ChangedVerdict = z.object({
 
 export const PolicyTestResult = z
   .object({
-    tested: z.number().int().describe('Calls that were judged by both.'),
+    tested: z.number().int().describe('Calls that were evaluated by both.'),
     changed: z.array(ChangedVerdict).describe('Those whose verdict would be another, newest first.'),
     skipped: z
       .array(
         z.object({
           callId: z.string().describe('The call.'),
-          reason: z.string().describe('Why it could not be judged.'),
+          reason: z.string().describe('Why it could not be evaluated.'),
         }),
       )
-      .describe('Calls that could not be judged, such as those of a key that is gone.'),
+      .describe('Calls that could not be evaluated, such as those of a key that is gone.'),
   })
   .meta({ id: 'PolicyTestResult', description: 'Which verdicts a configuration would change.' });
 export type PolicyTestResult = z.output<typeof PolicyTestResult>;
@@ -62,11 +62,11 @@ export const POLICY_TEST_ROUTES = {
     idempotent: true,
     tag: 'operations',
     scope: 'admin',
-    summary: 'Judge recorded calls by another configuration; nothing runs, nothing changes',
+    summary: 'Evaluate recorded calls by another configuration; nothing runs, nothing changes',
     description:
-      'Each call is judged twice as if its key submitted it now: by the configuration in force and by the one that was sent. Sessions ' +
+      'Each call is evaluated twice as if its key submitted it now: by the configuration in force and by the one that was sent. Sessions ' +
       'count as they are now, hooks and limits are not asked, and arguments count as they are shown, without secrets. Calls are skipped ' +
-      'that are too long for the expressions of `config`, or not judged within 5 s. A tenant runs one test at a time.',
+      'that are too long for the expressions of `config`, or not evaluated within 5 s. A tenant runs one test at a time.',
     body: PolicyTestBody,
     responses: { 200: { description: 'The verdicts that differ.', schema: PolicyTestResult } },
     problems: [...BODY, ...KEY, 'history_unavailable'],

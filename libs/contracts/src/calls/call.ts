@@ -76,7 +76,7 @@ export const Decision = z
     effect: z.enum(['allow', 'ask', 'deny']).describe('What all rules together mean.'),
     reasons: z.array(DecisionReason).describe('The answer of each rule.'),
     risk: Risk.optional().describe(
-      'What the call may do at most, as it was submitted. Absent where it was not judged, and of earlier releases.',
+      'What the call may do at most, as it was submitted. Absent where it was not evaluated, and of earlier releases.',
     ),
     trustOptions: z.array(TrustOption).optional().describe('What a person may trust beyond this call. Present when the effect is `ask`.'),
   })
@@ -171,7 +171,7 @@ export const Call = z
     error: CallError.optional().describe('Why the call did not succeed. Absent before the End and for a completed call.'),
     attempt: z.number().int().describe('Number of the current or last attempt; 0 before the first.'),
     priority: Priority.describe('Which of the waiting calls of a pool run first.'),
-    risk: Risk.optional().describe('What the call may do at most, as it was submitted. Absent where it was not judged.'),
+    risk: Risk.optional().describe('What the call may do at most, as it was submitted. Absent where it was not evaluated.'),
     sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
     agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
     userId: z.string().optional().describe('The user for whom the call is made. Absent without one.'),

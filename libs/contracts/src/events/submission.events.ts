@@ -28,7 +28,7 @@ export const SubmittedData = z
     argumentsDigest: z.string().describe('SHA-256 over tool, version and arguments, which an approval is bound to.'),
     tier: ToolTier.describe('What the tool may do at most.'),
     effect: ToolEffect.describe('What running the tool twice does.'),
-    capabilityProfile: z.string().optional().describe('What the tool may touch, as it was judged. Absent when that is nothing.'),
+    capabilityProfile: z.string().optional().describe('What the tool may touch, as it was evaluated. Absent when that is nothing.'),
     files: FileAccess.optional().describe(
       'Which files besides the workspace the worker opens, and which it never opens. Absent for the workspace alone.',
     ),
@@ -88,7 +88,7 @@ export const SubmittedData = z
         'Actors that submitted the calls that this one replays, back to the first: with four eyes none of them may allow it. Absent for the first run.',
       ),
     submitter: TokenRights.optional().describe(
-      'What the token of the submitter allowed: an approval is judged by it, since tokens end soon. Absent for an API key.',
+      'What the token of the submitter allowed: an approval is evaluated by it, since tokens end soon. Absent for an API key.',
     ),
     sampling: z
       .literal(true)

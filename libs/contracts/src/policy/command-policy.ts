@@ -20,7 +20,7 @@ export const CommandPolicy = z
     engines: z
       .array(CommandEngine)
       .describe(
-        'How commands are judged. `segments`: each program of a chain must be in `allowlist`; `single`: one program alone must be; `rules`: by `allowedCommands` and `deniedCommands`; `deny-patterns`: by `denyPatterns`.',
+        'How commands are evaluated. `segments`: each program of a chain must be in `allowlist`; `single`: one program alone must be; `rules`: by `allowedCommands` and `deniedCommands`; `deny-patterns`: by `denyPatterns`.',
       ),
     enforce: z
       .enum(['attended', 'always'])

@@ -76,7 +76,7 @@ export const AgentSourceDefinition = z
         'Gives the model what the memory of the user of its call has about the task, before the first turn, and keeps task and answer as a conversation. Only where the key and session of the call have memory_recall, memory_search and memory_turn.',
       ),
     tier: ToolTier.default('privileged').describe(
-      'What policy takes a call of it for. Its own calls are judged one by one. Other than `privileged`: config file only.',
+      'What policy takes a call of it for. Its own calls are evaluated one by one. Other than `privileged`: config file only.',
     ),
     maxTurns: z.number().int().min(1).max(100).default(AGENT_DEFAULTS.turns).describe('Most requests to the model.'),
     maxDepth: z

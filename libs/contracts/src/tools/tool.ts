@@ -93,7 +93,7 @@ export const ToolSubject = z
       field: z.string().optional().describe('In an array of objects, the field with the name. Absent for texts.'),
     }),
   ])
-  .meta({ id: 'ToolSubject', description: 'An argument that carries risk, so that policy can judge it without knowing the tool.' });
+  .meta({ id: 'ToolSubject', description: 'An argument that carries risk, so that policy can evaluate it without knowing the tool.' });
 export type ToolSubject = z.output<typeof ToolSubject>;
 
 export const ToolExample = z
@@ -137,7 +137,7 @@ export const ToolDescriptor = z
     pool: Pool.describe('The pool whose workers run it.'),
     requires: z.array(WorkerPart).optional().describe('What a worker must have to run it. Absent for nothing.'),
     feature: ToolFeature.optional().describe('It is there only where `policy.features` names this. Absent: always.'),
-    subjects: z.array(ToolSubject).default([]).describe('Arguments that carry risk, which policy judges.'),
+    subjects: z.array(ToolSubject).default([]).describe('Arguments that carry risk, which policy evaluates.'),
     timeoutMs: z.number().int().positive().describe('Longest run of one attempt in milliseconds, where the call does not say less.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),
     aliases: z.array(z.string()).describe('Other names that calls may use.'),

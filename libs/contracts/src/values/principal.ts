@@ -12,7 +12,7 @@ export const SCOPES = [...DEFAULT_SCOPES, 'approve', 'admin', 'operate', 'work']
 export const Scope = z.enum(SCOPES).meta({
   id: 'Scope',
   description:
-    'What a key may do. `approve`: answer questions; `admin`: change what calls are judged by, and erase their content; `operate`: see and drain what serves all tenants; `work`: announce tools and run their calls.',
+    'What a key may do. `approve`: answer questions; `admin`: change what calls are evaluated by, and erase their content; `operate`: see and drain what serves all tenants; `work`: announce tools and run their calls.',
 });
 export type Scope = z.output<typeof Scope>;
 

@@ -52,7 +52,7 @@ export const WorkerTool = z
     effect: ToolEffect.optional().describe('Counts in a trusted source. Else: once.'),
     timeoutMs: z.number().int().min(1).max(86_400_000).optional().describe('Run time of an attempt; counts in a trusted source.'),
     retry: RetryPolicy.partial().optional().describe('Counts in a trusted source.'),
-    subjects: z.array(ToolSubject).max(32).optional().describe('Arguments that policy judges; count in a trusted source.'),
+    subjects: z.array(ToolSubject).max(32).optional().describe('Arguments that policy evaluates; count in a trusted source.'),
     examples: z.array(ToolExample).max(32).optional().describe('Examples of calls; count in a trusted source.'),
   })
   .meta({ id: 'WorkerTool', description: 'A tool as a worker announces it.' });

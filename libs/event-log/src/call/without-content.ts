@@ -14,7 +14,7 @@ function structureOf(event: CallEvent): CallEvent {
     case 'call.submitted': {
       const { tool, source, toolVersion, tier, effect, pool, queue, priority, timeouts, retry, decision } = event.data;
       const { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, scheduleId, sessionEpoch } = event.data;
-      const judged = {
+      const decided = {
         tool,
         source,
         toolVersion,
@@ -28,7 +28,7 @@ function structureOf(event: CallEvent): CallEvent {
         decision: withoutReasons(decision),
       };
       const lineage = { batchId, parentCallId, rootCallId, depth, agentsAbove, replayOf, scheduleId, sessionEpoch };
-      return { ...event, data: { ...judged, ...lineage, argumentsDigest: '', labels: {} } };
+      return { ...event, data: { ...decided, ...lineage, argumentsDigest: '', labels: {} } };
     }
     case 'call.approval_requested':
       return { ...event, data: { reasons: [], digest: '', expiresInMs: event.data.expiresInMs } };

@@ -15,7 +15,7 @@ export interface PathDecision {
 type Facts = Pick<CallFacts, 'tool' | 'policy' | 'grants' | 'workspaceRoot'>;
 
 /**
- * Judges one path by its text. In this order: tricks, forbidden folders, the session's and the policy's denials, denied or
+ * Evaluates one path by its text. In this order: tricks, forbidden folders, the session's and the policy's denials, denied or
  * read-only roots (all of them deny), then trust by the session or a glob, the workspace and the roots, and what lies outside.
  */
 export function evaluatePath({ path, access }: PathArgument, facts: Facts): PathDecision {

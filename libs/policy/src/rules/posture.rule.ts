@@ -16,7 +16,7 @@ const EFFECTS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
  * First axis: the tool's tier, or the one that the policy gives it, against the session's posture.
  * - autonomy `read_only` denies everything that acts, whatever the mode;
  * - the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`, or the
- *   rules of risk judge its command by class and engine;
+ *   rules of risk evaluate its command by class and engine;
  * - the privileged gate, when it is on, asks for every privileged call in every mode.
  */
 export const postureRule: Rule = (facts, subjects) => {
@@ -49,7 +49,7 @@ function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands
   const need = REQUIRED_MODE[tier];
   if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
   if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };
-  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !areJudgedByCommandRules(commands, policy)) {
+  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !areEvaluatedByCommandRules(commands, policy)) {
     return { effect: 'ask', reason: `tool '${name}' is privileged and requires approval in a supervised session` };
   }
   return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
@@ -59,6 +59,9 @@ function answer({ tool, posture, policy }: CallFacts, tier: ToolTier, { commands
  * True if low-risk commands need no approval in a supervised session: an engine checks their form and their class is known.
  * False for a call without commands, since there is nothing to check.
  */
-function areJudgedByCommandRules(commands: RiskArguments['commands'], { commands: { classify, engines } }: CallFacts['policy']): boolean {
+function areEvaluatedByCommandRules(
+  commands: RiskArguments['commands'],
+  { commands: { classify, engines } }: CallFacts['policy'],
+): boolean {
   return classify && engines.length > 0 && commands.length > 0;
 }

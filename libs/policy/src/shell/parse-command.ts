@@ -11,7 +11,7 @@ const DEEPEST_SCRIPT = 8;
  * runs what follows it, and each `env -S` in that again.
  */
 const MOST_READ = 200_000;
-/** Each rule looks at each command and each word, so these bound the CPU time that a judgement takes. */
+/** Each rule looks at each command and each word, so these bound the CPU time that a evaluation takes. */
 const MOST_COMMANDS = 2_000;
 const MOST_WORDS = 10_000;
 

@@ -36,8 +36,8 @@ function show({ terminal }: CommandContext, { tested, changed, skipped }: Policy
     terminal.line(`${idOf(callId)}  ${before.effect} -> ${after.effect}  ${tool}  ${oneLine(visible(preview), PREVIEW_CHARS)}`);
     for (const line of rulesOf(after.effect === 'allow' ? before : after, after.effect === 'allow')) terminal.line(line);
   }
-  terminal.note(`${tested} calls judged, ${changed.length} verdicts would change.`);
-  for (const { callId, reason } of skipped) terminal.note(`Not judged: ${idOf(callId)}: ${oneLine(visible(reason), REASON_CHARS)}`);
+  terminal.note(`${tested} calls evaluated, ${changed.length} verdicts would change.`);
+  for (const { callId, reason } of skipped) terminal.note(`Not evaluated: ${idOf(callId)}: ${oneLine(visible(reason), REASON_CHARS)}`);
 }
 
 function rulesOf({ reasons }: Verdict, isGone: boolean): string[] {
@@ -58,13 +58,14 @@ function partsOf(path: string): BodyInputOf<typeof ROUTES.testPolicy>['config'] 
   if (typeof file !== 'object' || file === null || Array.isArray(file)) throw new UsageError(`Expected an object in ${path}`);
   const parts = new Map(Object.entries(file));
   const tenants: unknown = parts.get('tenants');
-  const judged = typeof tenants === 'object' && tenants !== null ? Object.entries(tenants).map(([name, its]) => [name, judgedOf(its)]) : [];
-  parts.set('tenants', Object.fromEntries(judged));
+  const evaluated =
+    typeof tenants === 'object' && tenants !== null ? Object.entries(tenants).map(([name, its]) => [name, evaluatedPartOf(its)]) : [];
+  parts.set('tenants', Object.fromEntries(evaluated));
   return Object.fromEntries(POLICY_PARTS.flatMap((name) => (parts.has(name) ? [[name, parts.get(name)]] : [])));
 }
 
 /** Tenant without fields that may contain secrets, such as webhooks. */
-function judgedOf(tenant: unknown): object {
+function evaluatedPartOf(tenant: unknown): object {
   if (typeof tenant !== 'object' || tenant === null) return {};
   return Object.fromEntries(Object.entries(tenant).filter(([name]) => ['policy', 'posture', 'agents'].includes(name)));
 }

@@ -48,7 +48,7 @@ export function addLists(add: Add, start: Start): void {
   filterFlags(
     add('policy', 'what policy would say')
       .command('test')
-      .description('which recorded calls a changed config file would judge otherwise; nothing runs (scope admin)')
+      .description('which recorded calls a changed config file would evaluate otherwise; nothing runs (scope admin)')
       .argument('<config-file>'),
   )
     .option('--limit <count>', 'the newest calls that fit', count, 100)

@@ -90,9 +90,9 @@ export class CallEvaluator {
         : inDialect({ ...unreachable, spoken: canonical.refused.spoken });
     }
     if (canonical.spoken === undefined) return this.evaluateBy(rules, principal, canonical.body);
-    const judged = this.evaluateBy(rules, principal, canonical.body, canonical.spoken);
+    const byTool = this.evaluateBy(rules, principal, canonical.body, canonical.spoken);
     const evaluated =
-      (judged.rejection === undefined ? this.forbiddenName(rules, principal, canonical.spoken.name, judged) : undefined) ?? judged;
+      (byTool.rejection === undefined ? this.forbiddenName(rules, principal, canonical.spoken.name, byTool) : undefined) ?? byTool;
     const { purpose = evaluated.purpose, timeoutMs } = canonical;
     const tool = evaluated.tool && this.timed(principal, evaluated.tool, timeoutMs);
     return inDialect({
@@ -105,13 +105,13 @@ export class CallEvaluator {
   }
 
   /** Rejects a name that means different tools in the dialect and in Toolyard, if Toolyard's tool of that name is forbidden. */
-  private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, judged: EvaluatedCall): EvaluatedCall | undefined {
+  private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, evaluated: EvaluatedCall): EvaluatedCall | undefined {
     const own = this.tools.for(principal.tenantId).resolve(name);
-    if (own === undefined || own.name === judged.tool?.name) return undefined;
+    if (own === undefined || own.name === evaluated.tool?.name) return undefined;
     const pattern = forbiddingPattern([...rules.policy.exclude, ...rules.grants.deniedTools, ...negationsIn(principal.tools ?? [])], own);
     if (pattern === undefined) return undefined;
     const reason = `${name} is also ${own.name}, which is excluded from this agent's tools by "${pattern}"`;
-    return { ...judged, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
+    return { ...evaluated, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
   }
 
   /** Tool with the run time of its dialect, unless the policy sets one. */

@@ -15,7 +15,7 @@ export function applyCallTree(submission: Submission, evaluated: EvaluatedCall):
 function withInheritedApproval({ options: { startedBy } }: Pick<Submission, 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
   const { decision } = evaluated;
   if (startedBy === undefined || decision.effect !== 'ask') return evaluated;
-  const { trustOptions: _unasked, ...judged } = decision;
+  const { trustOptions: _unasked, ...others } = decision;
   const { allowed, callId } = startedBy;
   const satisfiedBy = `allowed with the call that started it: ${callId}`;
   const reasons = decision.reasons.map((it) => {
@@ -24,7 +24,7 @@ function withInheritedApproval({ options: { startedBy } }: Pick<Submission, 'opt
     return isOpen && wasAllowed ? { ...it, satisfiedBy } : it;
   });
   if (reasons.some(({ effect, satisfiedBy: by }) => effect === 'ask' && by === undefined)) return evaluated;
-  return { ...evaluated, decision: { ...judged, effect: 'allow', reasons } };
+  return { ...evaluated, decision: { ...others, effect: 'allow', reasons } };
 }
 
 /**

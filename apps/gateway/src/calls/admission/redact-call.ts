@@ -29,24 +29,24 @@ export function redactSubmission(
 }
 
 /** Call without secrets; invisible characters are escaped if it needs approval. Pure. */
-export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
-  const shown = withoutSecrets(redactor, body, judged);
-  return judged.decision.effect === 'ask' && judged.rejection === undefined ? withHiddenTextShown(shown, judged.args) : shown;
+export function redactCall(redactor: Redactor, body: SubmitCallBody, evaluated: EvaluatedCall): RedactedCall {
+  const shown = withoutSecrets(redactor, body, evaluated);
+  return evaluated.decision.effect === 'ask' && evaluated.rejection === undefined ? withHiddenTextShown(shown, evaluated.args) : shown;
 }
 
 /**
  * Escapes characters that a reader cannot see, but a shell or a model can, in the arguments and in texts about them. The tool
  * gets the submitted arguments. Trust options with such characters are not offered: a person could not read the grant.
  */
-function withHiddenTextShown({ body, evaluated: judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
-  const args = escapeInvisibleJson(judged.args);
-  const { decision, purpose } = judged;
+function withHiddenTextShown({ body, evaluated, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
+  const args = escapeInvisibleJson(evaluated.args);
+  const { decision, purpose } = evaluated;
   const { trustOptions, reasons } = decision;
-  const submitted = secretArguments ?? (args === judged.args ? undefined : asSubmitted);
+  const submitted = secretArguments ?? (args === evaluated.args ? undefined : asSubmitted);
   return {
     body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, escapeInvisibleText(text)])) },
     evaluated: {
-      ...judged,
+      ...evaluated,
       args,
       ...(purpose === undefined ? {} : { purpose: escapeInvisibleText(purpose) }),
       decision: {
@@ -63,19 +63,19 @@ function withHiddenTextShown({ body, evaluated: judged, secretArguments }: Redac
  * Redacts the arguments and, if they contain secrets, also the texts about them. Trust options that contain a secret are not
  * offered: permanent grants hold no secrets. Paths outside the workspace that contain a secret are not opened. Pure.
  */
-function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
-  const { value, secrets } = redactor.json(judged.args);
+function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: EvaluatedCall): RedactedCall {
+  const { value, secrets } = redactor.json(evaluated.args);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.withSecrets(secrets) : redactor;
   // Redacts a secret of one argument in all others.
-  const args = withSecrets ? by.json(judged.args).value : value;
+  const args = withSecrets ? by.json(evaluated.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
-  const { purpose, hookFeedback } = judged;
+  const { purpose, hookFeedback } = evaluated;
   const said =
     purpose === undefined && hookFeedback === undefined
-      ? judged
+      ? evaluated
       : {
-          ...judged,
+          ...evaluated,
           ...(purpose === undefined ? {} : { purpose: by.rawText(purpose) }),
           ...(hookFeedback === undefined ? {} : { hookFeedback: by.rawText(hookFeedback) }),
         };
@@ -83,11 +83,11 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: Evalua
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
   const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
   // Redacts rejections too: they may quote input that was no argument, such as malformed JSON or an unknown tool's name.
-  if (!withSecrets) return { body: shownBody, evaluated: judged.rejection === undefined ? said : withoutQuotedSecrets(by, said) };
+  if (!withSecrets) return { body: shownBody, evaluated: evaluated.rejection === undefined ? said : withoutQuotedSecrets(by, said) };
   return {
     body: shownBody,
     evaluated: { ...withoutQuotedSecrets(by, said), args },
-    ...(args === judged.args ? {} : { secretArguments: judged.args }),
+    ...(args === evaluated.args ? {} : { secretArguments: evaluated.args }),
   };
 }
 
@@ -97,12 +97,12 @@ function holdsNone(redactor: Redactor, option: TrustOption): boolean {
   return redactor.json(option).value === option && redactor.text(text) === text;
 }
 
-function withoutQuotedSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCall {
+function withoutQuotedSecrets(redactor: Redactor, evaluated: EvaluatedCall): EvaluatedCall {
   const text = (said: string) => redactor.rawText(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
-  const { decision, rejection, requestedTool, tool, files } = judged;
+  const { decision, rejection, requestedTool, tool, files } = evaluated;
   const { trustOptions, reasons } = decision;
   return {
-    ...judged,
+    ...evaluated,
     ...(files?.opened === undefined
       ? {}
       : { files: { ...files, opened: files.opened.filter(({ path }) => redactor.text(path) === path) } }),

@@ -52,9 +52,9 @@ async function* steps(
 ): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
   const { callbacks = {} } = session;
   const { call: read, warning } = readCall(asked);
-  const judged = callbacks.before === undefined ? { call: read } : await askBefore(callbacks, callbacks.before, read);
-  if ('refusal' in judged) return yield judged.refusal;
-  const { call } = judged;
+  const checked = callbacks.before === undefined ? { call: read } : await askBefore(callbacks, callbacks.before, read);
+  if ('refusal' in checked) return yield checked.refusal;
+  const { call } = checked;
   for await (const step of submittedSteps(client, session, call, options)) {
     if (step.status !== 'ended') {
       if (callbacks.update?.(readable(call), step) !== false) yield step;

@@ -41,10 +41,10 @@ export async function runTurn(client: TurnClient, options: TurnOptions, calls: r
   const answers = new Map<ReadCall, ToolAnswer>();
   const asked: ReadCall[] = [];
   for (const read of calls.map(readCall)) {
-    const judged = callbacks.before === undefined ? read : await askBefore(callbacks, callbacks.before, read.call);
-    const now = 'call' in judged ? { ...read, call: judged.call } : read;
+    const checked = callbacks.before === undefined ? read : await askBefore(callbacks, callbacks.before, read.call);
+    const now = 'call' in checked ? { ...read, call: checked.call } : read;
     asked.push(now);
-    if ('refusal' in judged) answers.set(now, judged.refusal);
+    if ('refusal' in checked) answers.set(now, checked.refusal);
   }
   const submitted = asked.filter((read) => !answers.has(read));
   const turn = await runBatch(client, options, submitted);

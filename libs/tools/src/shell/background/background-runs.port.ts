@@ -40,7 +40,7 @@ type Asking = Pick<ToolContext, 'callId' | 'tenantId' | 'sessionId' | 'sessionEp
 
 /**
  * Background runs of the session of a call. Runs of other sessions and tenants do not exist for it. Each run is a call of
- * its own, which gateways start and stop: queued, judged, limited and logged like any other. The class is the injection token.
+ * its own, which gateways start and stop: queued, evaluated, limited and logged like any other. The class is the injection token.
  */
 export abstract class BackgroundRuns {
   /** Newest first. */
