@@ -61,6 +61,17 @@ describe('values that people give', () => {
     await at.agent.ended(id);
   };
 
+  it('counts equal edits of a deferred approval once, however many are sent at once', async () => {
+    const id = await waitingInBatch(gateway);
+    const before = await counted(id, 'given');
+    const answers = await Promise.all(Array.from({ length: 6 }, () => edit(gateway, id, 'a')));
+    expect(answers.map(({ status }) => status)).toContain(200);
+    expect(await stored(id)).toHaveLength(1);
+    expect((await counted(id, 'given')) - before).toBeLessThan(2 * 60_000);
+    await cancel(gateway, id);
+    expect(await counted(id, 'given')).toBe(0);
+  });
+
   it.each([
     ['inputs', asking, give],
     ['edits', waiting, edit],

@@ -147,14 +147,14 @@ export class DecideApprovalService {
   }
 
   /**
-   * Stores edited arguments that are too large for the event, if the tenant has room for them.
+   * Stores edited arguments that are too large for the event, if the tenant has room for them. An equal edit counts once.
    * @throws ProblemError `conflict` if the call changed meanwhile
    */
   private async keep(principal: Principal, { version, callId }: CallSnapshot, call: Call, edit: PreparedEdit): Promise<void> {
     const { keptBytes } = edit;
     if (keptBytes === 0) return;
     if ((await this.digestNow(call)) !== call.approval?.digest) throw changedConcurrently(callId);
-    const guard = { by: 'command', version, commandId: randomUUID() } as const;
+    const guard = { by: 'command', version, commandId: `keep:${edit.edited.argumentsDigest}` } as const;
     const author = eventOrigin(this.config.name, principal);
     if (!isApplied(await this.log.holdApproval({ callId, guard, hookRuns: [], keptBytes, author }))) throw changedConcurrently(callId);
     await edit.store();
