@@ -25,6 +25,12 @@ export interface Workspace {
   readonly quota?: WorkspaceQuota;
 }
 
+interface MeasuredWorkspace {
+  readonly failure: ToolError | undefined;
+  readonly tookMs: number;
+  readonly left: { readonly bytes: number; readonly files: number };
+}
+
 /** Remaining growth of the files of a workspace. */
 export interface WorkspaceQuota {
   /**
@@ -39,8 +45,11 @@ export interface WorkspaceQuota {
   remaining(): Promise<{ readonly bytes: number; readonly files: number }>;
   /** Marks the count as outdated after uncounted writes. The workspace is measured before the next count is used. */
   invalidate(): void;
-  /** Measures now. `failure` when the quota is exceeded, for files by more than `overdrawn`. `tookMs`: duration of the measurement. */
-  measure(overdrawn: number): Promise<{ readonly failure: ToolError | undefined; readonly tookMs: number }>;
+  /**
+   * Measures now. `failure` when the quota is exceeded, for files by more than `overdrawn`. `tookMs`: duration of the measurement.
+   * `left` as of `remaining`.
+   */
+  measure(overdrawn: number): Promise<MeasuredWorkspace>;
 }
 
 /** Paths that a call may not touch, inside its own workspace too. */

@@ -67,11 +67,7 @@ export class WorkspaceQuotas {
         await Promise.all([this.ensureCurrent(own()), this.ensureCurrent(all())]);
         const failure = this.failureOf(own(), all(), { bytes: 0, files: 1 }, maxOverdrawnFiles);
         if (failure !== undefined) throw failure;
-        const { workspace, tenant: most } = this.limits;
-        return {
-          bytes: Math.min(workspace.bytes - own().usage.bytes, most.bytes - all().usage.bytes),
-          files: Math.min(workspace.files - own().usage.files, most.files - all().usage.files),
-        };
+        return this.leftOf(own(), all());
       },
       invalidate: () => {
         own().dirty = true;
@@ -82,7 +78,7 @@ export class WorkspaceQuotas {
         folder.dirty = true;
         await this.ensureCurrent(folder).catch(() => undefined);
         const failure = this.failureOf(folder, all(), { bytes: 1, files: 1 }, (files) => files + overdrawn + 1);
-        return { failure, tookMs: folder.tookMs };
+        return { failure, tookMs: folder.tookMs, left: this.leftOf(folder, all()) };
       },
     };
   }
@@ -105,6 +101,14 @@ export class WorkspaceQuotas {
           return quotaFailure({ scope, limit }, folder.usage[limit], most[limit]);
         }
     return undefined;
+  }
+
+  private leftOf({ usage }: Folder, all: Folder): Usage {
+    const { workspace, tenant } = this.limits;
+    return {
+      bytes: Math.min(workspace.bytes - usage.bytes, tenant.bytes - all.usage.bytes),
+      files: Math.min(workspace.files - usage.files, tenant.files - all.usage.files),
+    };
   }
 
   private folder(path: string, kind: Folder['kind']): Folder {

@@ -4,8 +4,9 @@ import type { ProcessCommand, ProcessReport } from '#sandbox';
 import { type ToolContext, ToolError, type WorkspaceQuota } from '#tool-sdk';
 import { lastOutput } from './shell-text.js';
 
-/** Interval of measuring the output of a running command; longer if measuring is slow. */
+/** Interval of measuring the output of a running command. */
 const MEASURE_MS = 2_000;
+/** Longer if measuring is slow, but not longer than the room lasts at the rate of the last interval. */
 const MEASURE_SHARE = 20;
 const SIGNAL_BASE = 128;
 
@@ -34,7 +35,7 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
   const most = left.files > 0 ? Math.max(0, left.bytes) : 0;
   const exceeded = new AbortController();
   const closed = new AbortController();
-  void watch(quota, Math.max(0, -left.files), exceeded, closed.signal);
+  void watch(quota, left, exceeded, closed.signal);
   let isLimit = false;
   return {
     signal: exceeded.signal,
@@ -63,17 +64,44 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
 }
 
 /**
- * Measures until the quota is exceeded. `overdrawn`: number of files beyond the limit at the start, which the command may
- * remove, but not increase.
+ * Measures until the quota is exceeded. `first`: what is left at the start. The command may remove files beyond the limit, but not
+ * increase them.
  */
-async function watch(quota: WorkspaceQuota, overdrawn: number, exceeded: AbortController, closed: AbortSignal): Promise<void> {
+async function watch(quota: WorkspaceQuota, first: Room, exceeded: AbortController, closed: AbortSignal): Promise<void> {
+  const overdrawn = Math.max(0, -first.files);
+  let [before, at] = [first, performance.now()];
   for (let waitMs = MEASURE_MS; ;) {
     await sleep(waitMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
     if (closed.aborted) return;
-    const { failure, tookMs } = await quota.measure(overdrawn);
+    const { failure, tookMs, left } = await quota.measure(overdrawn);
     if (failure !== undefined && !closed.aborted) return exceeded.abort(failure);
-    waitMs = Math.max(MEASURE_MS, tookMs * MEASURE_SHARE);
+    const now = performance.now();
+    waitMs = nextMeasureMs({ tookMs, sinceMs: now - at, before, left });
+    [before, at] = [left, now];
   }
+}
+
+interface Room {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+/**
+ * Pause before the next measurement. `sinceMs`: time between the last two, which found `before` and `left`. At least as long as a
+ * measurement takes. Pure.
+ */
+export function nextMeasureMs(last: {
+  readonly tookMs: number;
+  readonly sinceMs: number;
+  readonly before: Room;
+  readonly left: Room;
+}): number {
+  const { tookMs, sinceMs, before, left } = last;
+  const lastsMs = (['bytes', 'files'] as const).map((limit) => {
+    const grown = before[limit] - left[limit];
+    return grown > 0 && left[limit] > 0 ? (left[limit] / grown) * sinceMs : Infinity;
+  });
+  return Math.max(MEASURE_MS, tookMs, Math.min(tookMs * MEASURE_SHARE, ...lastsMs));
 }
 
 /** The kernel's signal, or what a program says that ignores it. */
