@@ -43,8 +43,11 @@ export function sizeLeft(value: unknown, most: number): number {
     for (let at = 0; at < value.length && left >= 0; at++) left = sizeLeft(value[at], left);
     return left;
   }
-  for (const key in value) {
-    if (left < 0) return left;
+  const keys = Object.keys(value);
+  // An object of many members is costly to read.
+  if (keys.length * VALUE_SIZE > left) return -1;
+  for (let at = 0; at < keys.length && left >= 0; at++) {
+    const key = keys[at] ?? '';
     left = sizeLeft(Reflect.get(value, key), left - key.length);
   }
   return left;
