@@ -106,6 +106,14 @@ describe('compileSchema', () => {
     expect(found.at(-1)).toMatch(/^: \d+ more faults, which are not listed$/);
   });
 
+  it('suggests names for the first unknown members, and compares no others', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`depht${n}`, n]));
+    const found = messages(z.strictObject({ depth: z.number() }), { depth: 1, ...unknown });
+    expect(found[0]).toBe("/depht0: unknown parameter 'depht0'; did you mean 'depth'?");
+    expect(found.filter((text) => text.includes('depth')).length).toBe(20);
+    expect(found.at(-1)).toBe("/depht299: unknown parameter 'depht299'");
+  });
+
   it('looks no further than the first fault of a large value', () => {
     let looks = 0;
     const items = new Proxy<number[]>(Array(100_000).fill(1), {

@@ -5,6 +5,8 @@ import { closestNames } from './suggest.js';
 const SHOWN_CHARACTERS = 60;
 /** Most errors of one ajv run: a request may contain very many faults, and unions iterate over all of them. */
 const MOST_ERRORS = 500;
+/** Faults for which names are suggested: comparing a name with all known ones costs a hundred times as much as the rest. */
+const MOST_SUGGESTIONS = 20;
 
 /** A value as a violation names it: its type, and its text up to 60 characters. Half of a longer one might be half of a secret. */
 export function describeValue(value: unknown): string {
@@ -17,12 +19,12 @@ export function describeValue(value: unknown): string {
 
 /** Violations of one ajv run: place, expected and actual value. Long lists are truncated. */
 export function describeErrors(errors: readonly ErrorObject[]): Violation[] {
-  const described = withoutBranches(errors.slice(0, MOST_ERRORS)).map(describeError);
+  const described = withoutBranches(errors.slice(0, MOST_ERRORS)).map((error, index) => describeError(error, index < MOST_SUGGESTIONS));
   const left = errors.length - MOST_ERRORS;
   return left > 0 ? [...described, { pointer: '', message: `${left} more faults, which are not listed` }] : described;
 }
 
-function describeError(error: ErrorObject): Violation {
+function describeError(error: ErrorObject, suggests: boolean): Violation {
   const got = `got ${describeValue(error.data)}`;
   switch (error.keyword) {
     case 'required': {
@@ -34,7 +36,7 @@ function describeError(error: ErrorObject): Violation {
     }
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return unknownProperty(error);
+      return unknownProperty(error, suggests);
     case 'enum':
     case 'const':
       return { pointer: error.instancePath, message: `expected ${allowedValues(error)}, ${got}` };
@@ -105,9 +107,9 @@ function rejectsBranch(error: ErrorObject, union: ErrorObject): boolean {
   return error.keyword === 'const' || error.keyword === 'enum';
 }
 
-function unknownProperty(error: ErrorObject): Violation {
+function unknownProperty(error: ErrorObject, suggests: boolean): Violation {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
-  const known = Object.keys(propertiesOf(error));
+  const known = suggests ? Object.keys(propertiesOf(error)) : [];
   const near = closestNames(name, known, 1);
   const hint = near.length > 0 ? `; did you mean '${near.join()}'?` : known.length > 0 ? `; known: ${known.join(', ')}` : '';
   return { pointer: `${error.instancePath}/${escapePointer(name)}`, message: `unknown parameter '${name}'${hint}` };
