@@ -58,6 +58,12 @@ export async function openDirectoryBeneath(place: ResolvedFile, { create = false
   });
 }
 
+/** Opens a directory in an open one, never a link. The caller closes it. Rejects with the system's error. */
+export async function openChild(directory: OpenDirectory, name: string): Promise<OpenDirectory> {
+  const handle = await open(pathIn(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  return { handle, names: [...directory.names, name], location: `${directory.location}/${name}` };
+}
+
 /** `opened` is the way from the root to where the walk is now, `pending` the names still to go. */
 interface Walk {
   readonly root: string;

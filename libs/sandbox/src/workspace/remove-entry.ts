@@ -1,10 +1,11 @@
-import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { findDeniedEntries } from './denied-entries.js';
-import { openDirectoryBeneath, pathIn, type OpenDirectory } from './open-beneath.js';
+import { openChild, openDirectoryBeneath, pathIn, type OpenDirectory } from './open-beneath.js';
 import { pathFailure } from './path-failure.js';
 import { withPathLock } from './path-lock.js';
-import { absolutePath, childOf, type ResolvedFile } from './resolved-file.js';
+import { absolutePath, type ResolvedFile } from './resolved-file.js';
 import { openParent } from './workspace-file.js';
 import { pathNotAllowed } from './workspace-path.js';
 
@@ -51,32 +52,68 @@ async function removeFolder(place: ResolvedFile, directory: OpenDirectory, name:
   // Names without links, and no link is followed on the way, so that the checked entry is the deleted one.
   const folder: ResolvedFile = { ...place, path: { names: [...directory.names, name], displayPath }, symlinks: 'refuse' };
   await assertNothingDenied(folder, signal);
-  const inside = await removeContent(folder, signal);
+  const inside = await emptyFolder(folder, signal);
   await rmdir(pathIn(directory, name));
   return { kind: 'directory', entries: inside + 1 };
 }
 
 async function assertNothingDenied({ root, path, denied }: ResolvedFile, signal: AbortSignal): Promise<void> {
   if (denied === undefined) return;
-  const { entries, complete } = await findDeniedEntries([absolutePath(root, path.names)], denied, 'write', signal);
-  if (entries.length > 0) throw pathNotAllowed(path.displayPath, 'The folder has files in it that are denied to this call.');
-  if (!complete) throw pathNotAllowed(path.displayPath, 'The folder is too large to find out whether files in it are denied to this call.');
+  for (const access of ['write', 'read'] as const) {
+    const { entries, complete } = await findDeniedEntries([absolutePath(root, path.names)], denied, access, signal);
+    if (entries.length > 0) throw pathNotAllowed(path.displayPath, 'The folder has files in it that are denied to this call.');
+    if (!complete)
+      throw pathNotAllowed(path.displayPath, 'The folder is too large to find out whether files in it are denied to this call.');
+  }
 }
 
-async function removeContent(folder: ResolvedFile, signal: AbortSignal): Promise<number> {
-  const directory = await openDirectoryBeneath(folder);
-  let removed = 0;
+/** Removes what is in the folder. Returns the number of entries. */
+async function emptyFolder(folder: ResolvedFile, signal: AbortSignal): Promise<number> {
+  const top = await openDirectoryBeneath(folder);
   try {
-    for (const entry of await readdir(pathIn(directory, '.'), { withFileTypes: true })) {
-      signal.throwIfAborted();
-      if (entry.isDirectory()) {
-        removed += await removeContent(childOf(folder, [entry.name]), signal);
-        await rmdir(pathIn(directory, entry.name));
-      } else await unlink(pathIn(directory, entry.name));
-      removed += 1;
+    let removed = 0;
+    for (let moved = true; moved;) {
+      moved = false;
+      const moveUp = async (from: string) => {
+        await rename(from, pathIn(top, `.removed-${randomUUID()}`));
+        moved = true;
+      };
+      removed += await removeContent(top, { moveUp, depth: 0, signal });
     }
     return removed;
   } finally {
-    await directory.handle.close();
+    await top.handle.close();
   }
+}
+
+/** Levels of folders that are open at a time. Deeper ones are moved up first: the length of a path and the open files have limits. */
+const MOST_OPEN = 32;
+
+interface Removal {
+  /** Moves a folder to the top, where it is removed later. */
+  readonly moveUp: (from: string) => Promise<void>;
+  readonly depth: number;
+  readonly signal: AbortSignal;
+}
+
+async function removeContent(directory: OpenDirectory, { moveUp, depth, signal }: Removal): Promise<number> {
+  let removed = 0;
+  for (const entry of await readdir(pathIn(directory, '.'), { withFileTypes: true })) {
+    signal.throwIfAborted();
+    const path = pathIn(directory, entry.name);
+    if (entry.isDirectory() && depth >= MOST_OPEN) await moveUp(path);
+    else {
+      if (entry.isDirectory()) {
+        const inner = await openChild(directory, entry.name);
+        try {
+          removed += await removeContent(inner, { moveUp, depth: depth + 1, signal });
+        } finally {
+          await inner.handle.close();
+        }
+        await rmdir(path);
+      } else await unlink(path);
+      removed += 1;
+    }
+  }
+  return removed;
 }

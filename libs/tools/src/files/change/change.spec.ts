@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { link, mkdir, open as openFile, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ToolContext, ToolError } from '#tool-sdk';
@@ -109,6 +109,21 @@ describe('file_delete', () => {
     expect(await remove('out')).toBe('Deleted file out');
     expect(await remove('folder')).toBe('Deleted directory folder (3 entries, itself included)');
     expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
+  });
+
+  it('deletes folders three thousand deep, and counts all that was in them', async () => {
+    let open = await openFile(workspace.root);
+    for (let depth = 0; depth < 3_000; depth++) {
+      const below = `/proc/self/fd/${open.fd}/deep`;
+      await mkdir(below);
+      const next = await openFile(below);
+      await open.close();
+      open = next;
+    }
+    await writeFile(`/proc/self/fd/${open.fd}/last`, '');
+    await open.close();
+    expect(await remove('deep')).toBe('Deleted directory deep (3001 entries, itself included)');
+    expect(await readdir(workspace.root)).toEqual([]);
   });
 
   it('says of a deleted empty folder that it was empty', async () => {
