@@ -270,7 +270,11 @@ it('steers a session and cancels everything in it', async () => {
   await row.getByRole('link').waitFor({ state: 'detached' });
   await row.getByText('sleep 600').waitFor();
   await page.mouse.up();
-  await row.getByRole('link', { name: 'shell' }).click();
+  const split = page.getByRole('separator', { name: 'Width of the names' });
+  await split.press('ArrowRight');
+  await eventually(async () => (await split.getAttribute('aria-valuenow')) === '61', 'wider names');
+  // The whole row is the link, also where its subject is.
+  await row.click({ position: { x: 220, y: 15 } });
   await page.waitForURL((url) => url.searchParams.get('call') === body.id);
   await page.locator(`[data-preview="${body.id}"]`).getByText('sleep 600').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -19,6 +19,8 @@ declare module 'react' {
   interface CSSProperties {
     /** The depth of a row in the tree; the stylesheet has the indent. */
     '--depth'?: number;
+    /** Share of the width that the names of a session's calls have. */
+    '--share'?: number;
   }
 }
 
@@ -35,7 +37,7 @@ interface CallRowViewProps extends InTime {
   readonly subjectsOf: SubjectsOf;
 }
 
-/** Row of a call: its state, tool and subject, and its bar. The link shows it beside the list. */
+/** Row of a call: its state, tool and subject, and its bar. The whole row is the link that shows it beside the list. */
 export function CallRowView({ branch: { row, depth }, sessionId, now, place, subjectsOf }: CallRowViewProps) {
   return (
     <>
@@ -49,11 +51,12 @@ export function CallRowView({ branch: { row, depth }, sessionId, now, place, sub
           preload={false}
           resetScroll={false}
           className={classes.link}
+          title={subjectOf(row, subjectsOf)}
           data-open
         >
           {row.tool}
         </Link>
-        <Subject row={row} subjectsOf={subjectsOf} />
+        <code className={classes.subject}>{subjectOf(row, subjectsOf)}</code>
       </span>
       <span className={classes.track}>
         <Bar row={row} now={now} place={place} />
@@ -69,7 +72,7 @@ export function PassingCallView({ branch: { row, depth }, now, place, subjectsOf
       <span className={classes.name} style={{ '--depth': depth }}>
         <span className={classes.passing}>{STATES[shownState(row)].label}</span>
         <span className={classes.link}>{row.tool}</span>
-        <Subject row={row} subjectsOf={subjectsOf} />
+        <code className={classes.subject}>{subjectOf(row, subjectsOf)}</code>
       </span>
       <span className={classes.track}>
         <Bar row={row} now={now} place={place} />
@@ -78,13 +81,8 @@ export function PassingCallView({ branch: { row, depth }, now, place, subjectsOf
   );
 }
 
-function Subject({ row, subjectsOf }: { readonly row: CallRow; readonly subjectsOf: SubjectsOf }) {
-  const subject = escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), subjectsOf(row.tool)));
-  return (
-    <code className={classes.subject} title={subject}>
-      {subject}
-    </code>
-  );
+function subjectOf(row: CallRow, subjectsOf: SubjectsOf): string {
+  return escapeInvisible(subjectText(row.preview === 'null' ? '' : (row.preview ?? ''), subjectsOf(row.tool)));
 }
 
 interface BatchRowViewProps extends InTime {

@@ -1,5 +1,5 @@
 import { Button, Group, Text, Tooltip } from '@mantine/core';
-import { useElementSize } from '@mantine/hooks';
+import { useElementSize, useLocalStorage } from '@mantine/hooks';
 import { IconArrowDownToArc, IconFold } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
@@ -9,6 +9,7 @@ import { useRowKeys } from '../components/use-row-keys.js';
 import { useSubjectsOf } from '../components/use-subjects.js';
 import { Minimap } from './gantt-minimap.js';
 import { BatchRowView, CallRowView, endOf, MessageRowView, PassingCallView, type SubjectsOf } from './gantt-rows.js';
+import { Split } from './gantt-split.js';
 import classes from './gantt.module.css';
 import { markOf, sessionRows, type SessionRow, type TimelineMessage } from './session-rows.js';
 import type { Branch } from '../calls/session-tree.js';
@@ -61,6 +62,7 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
     virtualizer.scrollToIndex(index, { align: 'center' });
   };
   const { ref: track, width } = useElementSize();
+  const [split, setSplit] = useLocalStorage<number | undefined>({ key: 'toolyard.session-names', defaultValue: undefined });
   const scale = useScale(branches, width);
   const { scrollOffset, scrollRect } = virtualizer;
   const total = Math.max(1, virtualizer.getTotalSize());
@@ -92,7 +94,8 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
         <Jump rows={rows} mark="failed" label="failed" onShow={show} />
         <Jump rows={rows} mark="waiting" label="waiting for a person" onShow={show} />
       </Group>
-      <div className={classes.frame}>
+      <div className={classes.frame} {...(split === undefined ? {} : { style: { '--share': split } })}>
+        <Split share={split} onShare={setSplit} />
         <div className={classes.head} aria-hidden>
           <span style={{ paddingLeft: 12 }}>Call</span>
           <span className={classes.scale} ref={track}>
