@@ -4,10 +4,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { z } from 'zod';
-import { asCurl, asPython, asSdk } from '#subject';
+import { asCurl, asPython, asSdk, shellWord } from '#subject';
 import { LinkButton } from '../components/links.js';
 import { notifyError } from '../components/notify.js';
 import { ScopedButton } from '../components/scoped-button.js';
+import { useKey } from '../session/key.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { runExample } from './example-session.js';
 
@@ -19,6 +20,7 @@ const CODE = { curl: asCurl, TypeScript: asSdk, Python: asPython } as const;
 export function FirstRun() {
   const { client } = useToolyard();
   const navigate = useNavigate();
+  const key = useKey();
   const [language, setLanguage] = useState<z.output<typeof Language>>('curl');
   const example = useMutation({
     mutationFn: () => runExample(client),
@@ -39,8 +41,8 @@ export function FirstRun() {
         />
       </Group>
       <Text size="sm" c="dimmed" mb="xs">
-        There is no call yet. Put your key into <Code>TOOLYARD_API_KEY</Code> (<Code>npm start</Code> keeps one in{' '}
-        <Code>.toolyard/key</Code>, or in the folder of <Code>TOOLYARD_DATA</Code>) and paste this; the call appears here while it runs.
+        There is no call yet. Put {key === undefined ? 'a key' : 'the key of this page'} into <Code>TOOLYARD_API_KEY</Code> in a terminal
+        and paste this; the call appears here while it runs.
       </Text>
       <Code block tabIndex={0} aria-label={`Example in ${language}`}>
         {code}
@@ -55,13 +57,8 @@ export function FirstRun() {
         >
           Run an example agent
         </ScopedButton>
-        <CopyButton value={code}>
-          {({ copied, copy }) => (
-            <Button variant="default" onClick={copy}>
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        {key !== undefined && <Copy name="Copy the line with the key" text={`export TOOLYARD_API_KEY=${shellWord(key)}`} />}
+        <Copy name="Copy" text={code} />
         <LinkButton to="/tools" variant="default">
           Try a tool
         </LinkButton>
@@ -70,5 +67,17 @@ export function FirstRun() {
         The example makes six calls in a session of its own: it writes a small script, runs it, fails, mends it.
       </Text>
     </Paper>
+  );
+}
+
+function Copy({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Button variant="default" onClick={copy}>
+          {copied ? 'Copied' : name}
+        </Button>
+      )}
+    </CopyButton>
   );
 }
