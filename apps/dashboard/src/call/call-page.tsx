@@ -157,9 +157,11 @@ function ErrorResultAlert({ call }: { readonly call: Call }) {
   const { data: whole, isLoading } = useStoredOutput(call, result?.truncated !== undefined);
   const texts = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? [];
   const lines = lastLines(whole ?? linesOf(texts.join('\n')), LAST_LINES);
+  const [only, ...more] = lines;
+  const isRepeated = only !== undefined && more.length === 0 && note?.endsWith(only.trim()) === true;
   return (
     <Alert color="red" title={`The tool answered with an error${note === undefined ? '' : `: ${escapeInvisible(note)}`}`}>
-      {isLoading || lines.length === 0 ? (
+      {isRepeated ? null : isLoading || only === undefined ? (
         <Text size="sm">{isLoading ? 'Its last lines are loading.' : 'It said nothing more.'}</Text>
       ) : (
         <Text size="xs" ff="monospace" className={classes.message} tabIndex={0} ref={showEnd}>

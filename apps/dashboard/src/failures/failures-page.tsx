@@ -113,10 +113,10 @@ function GroupRow({ group, windowMs, since, onReplay }: GroupRowProps) {
   return (
     <Table.Tr data-fingerprint={fingerprint} data-row>
       <Table.Td data-line>
-        <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" fw={550} lineClamp={2} maw={400} style={{ overflowWrap: 'anywhere' }}>
           {message === '' ? 'An error without a text' : escapeInvisible(message)}
         </Text>
-        <Text size="xs" c="dimmed" ff="monospace" truncate maw={460} title={subject} data-subject>
+        <Text size="xs" c="dimmed" ff="monospace" truncate maw={400} title={subject} data-subject>
           {subject}
         </Text>
         <Group gap={6} mt={2}>
