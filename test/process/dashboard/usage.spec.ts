@@ -40,7 +40,7 @@ it('fills an empty installation with a week of 5 agents by `toolyard demo`, and 
     () => `500 calls, of which those that wait have no usage yet: ${seen.join(', ')}`,
   );
   expect(asked.every(({ sessionId }) => sessionId === 'release-2.14.0')).toBe(true);
-  expect(asked).toHaveLength(5);
+  expect(asked).toHaveLength(6);
   expect((await client().schedules.list()).map(({ paused }) => paused?.reason)).toEqual([expect.any(String), expect.any(String)]);
 
   expect(await demo()).toMatchObject({ code: 2, err: expect.stringContaining('Expected an installation without calls') });
