@@ -7,6 +7,7 @@ import { StateBadge } from '../components/state-badge.js';
 import { ErrorState, LoadingRows } from '../components/states.js';
 import { Ago, Duration, Since, useNow } from '../components/time.js';
 import { useRowKeys } from '../components/use-row-keys.js';
+import { Unbroken } from '../components/unbroken.js';
 import { useSubjects } from '../components/use-subjects.js';
 import { ScheduleName } from '../components/schedule-name.js';
 import classes from './agent-list.module.css';
@@ -135,7 +136,7 @@ function AgentCall({ row, isStillAsked }: AgentCallProps) {
           to="/calls/$callId"
           params={{ callId: row.id }}
         >
-          {subject === '' ? row.tool : subject}
+          {subject === '' ? row.tool : <Unbroken text={subject} />}
         </LinkAnchor>
         <Text size="xs" c="dimmed" className={classes['time'] ?? ''} component="span">
           <Elapsed row={row} />
