@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { ArchiveCorrupt } from '../archive-errors.js';
 import { CompactTree } from '../merkle/compact-tree.js';
 import { sha256 } from '../merkle/hashes.js';
-import { parseLines, toLine, type SealedEvent } from './event-lines.js';
+import { parseLines, splitLines, toLine, type SealedEvent } from './event-lines.js';
 import { segmentName } from './names.js';
 import { FIRST_CHAIN, foldLines } from './segment-hashes.js';
 import { treeOf, type Manifest } from './manifest.js';
@@ -41,10 +41,9 @@ export interface SegmentInput {
 export function sealSegment(input: SegmentInput): SealedSegment {
   checkOrder(input);
   const { partition, generation, epoch, previous, events } = input;
-  const lines = events.map((event) => toLine(event, input));
+  const text = textOf(input);
   const [first, last] = [events[0] ?? NONE, events.at(-1) ?? NONE];
   const name = { partition, generation, toSeq: last.seq };
-  const text = joinLines(lines);
   const file = gzipSync(text);
   const prevChain = previous?.chain ?? FIRST_CHAIN;
   const before = previous?.generation === generation ? previous : undefined;
@@ -60,7 +59,7 @@ export function sealSegment(input: SegmentInput): SealedSegment {
     firstTime: first.time,
     lastTime: last.time,
     prevChain,
-    ...foldLines(lines, prevChain, tree),
+    ...foldLines(splitLines(text).slice(0, -1), prevChain, tree),
     file: { name: segmentName(name, 'file'), bytes: file.length, sha256: toHex(sha256(file)) },
     tree: { firstSeq: before?.tree.firstSeq ?? first.seq, size: tree.size, root: toHex(tree.root()), edge: tree.rightEdge().map(toHex) },
   };
@@ -112,7 +111,6 @@ export function decompress(name: string, file: Buffer): Buffer {
 }
 
 const NONE: SealedEvent = { seq: 0, time: 0, json: '' };
-const NEWLINE = Buffer.from('\n');
 
 function checkOrder({ generation, epoch, previous, events }: SegmentInput): void {
   const first = events[0]?.seq;
@@ -129,9 +127,9 @@ function checkOrder({ generation, epoch, previous, events }: SegmentInput): void
     throw new RangeError(`Expected epoch ${previous.epoch} or a later one, got ${epoch}.`);
 }
 
-/** @throws RangeError above the limit */
-function joinLines(lines: readonly Buffer[]): Buffer {
-  const text = Buffer.concat(lines.flatMap((line) => [line, NEWLINE]));
+/** Text of a segment, one event a line. @throws RangeError for events of another place, or above the limit */
+function textOf(input: SegmentInput): Buffer {
+  const text = Buffer.from(input.events.map((event) => `${toLine(event, input)}\n`).join(''));
   if (text.length <= MAX_TEXT_BYTES) return text;
   throw new RangeError(`A segment has at most ${MAX_TEXT_BYTES} bytes of events, got ${text.length}. Seal fewer events.`);
 }

@@ -49,6 +49,33 @@ describe('a segment', () => {
     expect(manifest.tree.root).toBe(manifest.merkleRoot);
   });
 
+  it('gives the hashes that earlier releases gave for the same events', () => {
+    const events = sampleEvents('07', 1, 4_096);
+    const half = sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events: events.slice(0, 1_001) });
+    const { manifest, text } = sealSegment({
+      partition: '07',
+      generation: 1,
+      epoch: 1,
+      previous: half.manifest,
+      events: events.slice(1_001),
+    });
+    expect(manifest).toMatchObject({
+      chain: '1cd956fd7af9b5f117b7e563a32223ac51b91e2a190e68dd62a502871addad17',
+      merkleRoot: '30b025b4ae05a2b27b7cdbc1895ca0f25d5dd875f9fa8ec329ac0358a6e5212a',
+      tree: { firstSeq: 1, size: 4_096, root: '0fbf05f7586a28ac20ac13a152c922930762d06ef89c3d5649bc9eb4e788b209' },
+    });
+    expect(createHash('sha256').update(text).digest('hex')).toBe('cec551d4366485a19695fc0cf5b173a4bb88027b386dbeacfc99337716ad18dc');
+  });
+
+  it.each([
+    ['in another order', (json: string) => JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(json) as object).toReversed()))],
+    ['on several lines', (json: string) => JSON.stringify(JSON.parse(json), undefined, 1)],
+  ])('seals an event with its members %s', (_, change) => {
+    const events = sampleEvents('07', 1, 3).map((event) => ({ ...event, json: change(event.json) }));
+    const { manifest, file } = sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events });
+    expect(readSegment(file, manifest).map(({ seq, time }) => ({ seq, time }))).toEqual(events.map(({ seq, time }) => ({ seq, time })));
+  });
+
   it('gives back the events of a segment as they were sealed', () => {
     const { manifest, file } = first();
     const events = readSegment(file, manifest);
@@ -82,6 +109,11 @@ describe('a segment', () => {
     ['events that do not follow the segment before', () => sampleEvents('07', 12, 15), 'Expected event 11 of generation 1, got event 12'],
     ['events of another partition', () => sampleEvents('08', 11, 15), 'is the event 1.8.11, expected 1.7.11'],
     ['events of another epoch', () => sampleEvents('07', 11, 15, { epoch: 2 }), 'is the event 2.7.11, expected 1.7.11'],
+    [
+      'an event of another time',
+      () => sampleEvents('07', 11, 15).map((event) => ({ ...event, time: event.time + 1 })),
+      'Event 11 of partition 07 has the time',
+    ],
     ['no event', () => [], 'A segment has 1 to 4096 events, got 0'],
   ])('refuses to seal a segment with %s', (_, events, message) => {
     expect(() => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: first().manifest, events: events() })).toThrow(message);

@@ -18,7 +18,6 @@ import type { ArchiveStore } from '../store/archive-store.port.js';
 export async function storeSegment(store: ArchiveStore, sealed: SealedSegment): Promise<Manifest> {
   await store.put(sealed.fileName, sealed.file);
   const file = await read(store, sealed.fileName);
-  checkText(file, sealed);
   const manifest = file.equals(sealed.file) ? sealed.manifest : describe(file, sealed);
   await store.put(sealed.manifestName, manifestBytes(manifest));
   const stored = await read(store, sealed.manifestName);
@@ -81,11 +80,6 @@ export async function findInGeneration(
   return name === undefined ? undefined : readManifest(store, name);
 }
 
-/** Compares with the hashed text, which saves another hash. */
-function checkText(file: Buffer, { fileName, text }: SealedSegment): void {
-  if (!textOf(file, fileName).equals(text)) throw new ArchiveConflict(fileName, 'holds other events than those to be sealed');
-}
-
 function textOf(file: Buffer, name: string): Buffer {
   try {
     return decompress(name, file);
@@ -95,8 +89,9 @@ function textOf(file: Buffer, name: string): Buffer {
   }
 }
 
-/** Manifest for a file of another compressor. */
-function describe(file: Buffer, { fileName: name, manifest }: SealedSegment): Manifest {
+/** Manifest for a file of another compressor. @throws ArchiveConflict for a file of other events */
+function describe(file: Buffer, { fileName: name, manifest, text }: SealedSegment): Manifest {
+  if (!textOf(file, name).equals(text)) throw new ArchiveConflict(name, 'holds other events than those to be sealed');
   return { ...manifest, file: { name, bytes: file.length, sha256: sha256(file).toString('hex') } };
 }
 
