@@ -7,7 +7,11 @@ import { decodeEndedCalls } from './ended-calls.js';
 import { readPosition } from './seal/archive-position.js';
 import { PartitionSealer, type SealedPart } from './seal/seal-partition.js';
 import { countOutside, type HotWindow } from './trim/hot-window.js';
+import { readKeys } from './trim/segment-keys.js';
 import { trimSegment } from './trim/trim-partition.js';
+
+/** Ended calls of a partition whose keys are in memory until they are trimmed, about 200 bytes each. */
+const MAX_KEPT_CALLS = 5_000;
 
 export interface ArchiveStep {
   readonly nowMs: number;
@@ -60,7 +64,7 @@ export class PartitionArchiver {
     if (sealed === undefined) return false;
     const { manifest } = sealed;
     if (manifest.fromSeq !== (this.hot.at(-1)?.manifest.toSeq ?? manifest.fromSeq - 1) + 1) this.hot = await this.readHot();
-    else this.hot.push(sealed);
+    else this.hot.push(this.withinMemory(sealed));
     telemetry.segmentSealed.emit({
       partition: this.partition,
       events: manifest.count,
@@ -80,11 +84,17 @@ export class PartitionArchiver {
       this.hot = undefined;
       return true;
     }
-    for (const { manifest, endedCalls } of hot.splice(0, count)) {
-      await trimSegment(this.redis, this.store, manifest);
+    for (const { manifest, endedCalls, keys } of hot.splice(0, count)) {
+      await trimSegment(this.redis, this.store, manifest, keys ?? (await readKeys(this.store, manifest)));
       telemetry.segmentTrimmed.emit({ partition: this.partition, calls: endedCalls });
     }
     return true;
+  }
+
+  /** Drops the keys of a segment above the limit: they are read from the archive again. */
+  private withinMemory(sealed: SealedPart): SealedPart {
+    const calls = (this.hot ?? []).reduce((sum, part) => sum + (part.keys === undefined ? 0 : part.endedCalls), sealed.endedCalls);
+    return calls <= MAX_KEPT_CALLS ? sealed : { manifest: sealed.manifest, endedCalls: sealed.endedCalls };
   }
 
   /** Drops the state, so that the next step reads it from Redis and the archive. */

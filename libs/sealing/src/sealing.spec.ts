@@ -179,6 +179,37 @@ describe('archiving and trimming', () => {
     expect(await new CallStore(redis, new ArchivedLog(archive)).read(callId)).toMatchObject({ status: 'ended', outcome: 'completed' });
   });
 
+  it.each(['that has sealed', 'that has started since'])('trims the keys of ended calls alone, in a process %s', async (process) => {
+    const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
+    const open = await submit({ meta });
+    const name = partitionOf(open);
+    const ended = await run(
+      await submit({
+        meta,
+        submitted: {
+          ...aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'a'.repeat(64), bytes: 9, preview: '{' } }),
+          arguments: undefined,
+        },
+        argumentsBlob: '{"text":1}',
+      }),
+      2,
+    );
+    await new BlobStore(redis).put(ended, 'arguments', Buffer.from('{"text":1}'));
+    const window = { maxAgeMs: 3_600_000, maxCalls: 100 };
+    const start = () => new PartitionArchiver(redis, archive, name, window);
+    const trimmed = async (sealing: PartitionArchiver, nowMs: number) => {
+      while (await sealing.step({ nowMs, segmentMs: 0, isFull: false }));
+      expect(await inRedis()).not.toEqual([]);
+      const trimming = process === 'that has sealed' ? sealing : start();
+      while (await trimming.step({ nowMs: nowMs + 20_000, segmentMs: 0, isFull: true }));
+      return inRedis();
+    };
+    const archiver = start();
+    expect(await trimmed(archiver, Date.now())).toEqual([keys.call(open), keys.keptEntries(name)].toSorted());
+    await run(open);
+    expect(await trimmed(archiver, Date.now() + 20_000)).toEqual([]);
+  });
+
   it('lets readers of the whole log begin at its first event', async () => {
     const ids = await Promise.all(Array.from({ length: 25 }, async () => run(await submit(), 2)));
     const reader = (source: LogReader) => Promise.all(NAMES.map((name) => readAll(source, name)));

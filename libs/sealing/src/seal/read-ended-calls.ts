@@ -9,16 +9,22 @@ import type { EndedCall } from '../ended-calls.js';
 /** Calls in one read. */
 const PAGE = 200;
 
+/** Call that ended in a segment. */
+export interface SealedCall extends EndedCall {
+  /** Lifecycle events in earlier segments, oldest first. */
+  readonly earlierSeqs: readonly number[];
+}
+
 /** Segment in which the calls ended, and the encryption of their content. */
 export interface EndedCallsPlace {
   readonly log: PartitionLog;
   readonly store: ArchiveStore;
   readonly content: SegmentContent;
-  readonly segment: Pick<Manifest, 'file'>;
+  readonly segment: Pick<Manifest, 'file' | 'fromSeq'>;
 }
 
 /** Reads the calls that ended in these events of a partition, and stores their large values in the archive. An ended call never changes. */
-export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<EndedCall[]> {
+export async function readEndedCalls(place: EndedCallsPlace, events: readonly StoredEvent[]): Promise<SealedCall[]> {
   const byCall = new Map<string, StoredEvent[]>();
   for (const event of events) {
     const callEvents = byCall.get(event.callId);
@@ -26,7 +32,7 @@ export async function readEndedCalls(place: EndedCallsPlace, events: readonly St
     else callEvents.push(event);
   }
   const ids = events.filter(({ type }) => type === 'call.end').map(({ callId }) => callId);
-  const found: EndedCall[] = [];
+  const found: SealedCall[] = [];
   for (let at = 0; at < ids.length; at += PAGE) {
     const page = ids.slice(at, at + PAGE);
     const stored = await place.log.redis.mgetBuffer(page.flatMap((id) => [keys.call(id), keys.updateIndex(id)]));
@@ -49,12 +55,21 @@ async function readEndedCall(
   place: EndedCallsPlace,
   { id, snapshot, updateIndex }: StoredCall,
   events: readonly StoredEvent[] = [],
-): Promise<EndedCall | undefined> {
-  const { log, content } = place;
+): Promise<SealedCall | undefined> {
+  const { log, content, segment } = place;
   if (!snapshot) return undefined;
-  const checks = claimChecksOf(await lifecycleOf(log, id, snapshot, events));
+  // Most calls begin in the segment in which they end: their snapshots are copied unread.
+  const isWhole = events[0]?.type === 'call.submitted';
+  const seqs = isWhole ? [] : decodeSnapshot(id, snapshot).lifecycleSeqs;
+  const checks = claimChecksOf(isWhole ? events : await readEvents(log, id, seqs));
   const values = await Promise.all(checks.map(([ref, sha256]) => storeValue(place, id, ref, sha256)));
-  const call = { id, snapshot, updateIndex: updateIndex ?? Buffer.alloc(0), values: Object.fromEntries(values.flat()) };
+  const call = {
+    id,
+    snapshot,
+    updateIndex: updateIndex ?? Buffer.alloc(0),
+    values: Object.fromEntries(values.flat()),
+    earlierSeqs: seqs.filter((seq) => seq < segment.fromSeq),
+  };
   return content.cipherOf(id) === undefined ? call : { ...call, snapshot: withoutDigests(id, snapshot), encrypted: true };
 }
 
@@ -64,23 +79,20 @@ function withoutDigests(id: string, snapshot: Buffer): Buffer {
   return encodeSnapshot({ ...state, options: { ...state.options, digest: '-' }, updates: '', suspension: '', openBytes: 0, stateBytes: 0 });
 }
 
-/** Lifecycle events of a call; reads those before this segment. */
-async function lifecycleOf(
-  log: PartitionLog,
-  id: string,
-  snapshot: Buffer,
-  events: readonly StoredEvent[],
-): Promise<readonly StoredEvent[]> {
-  if (events[0]?.type === 'call.submitted') return events;
-  const partition = partitionOf(id);
-  const entries = await log.entries(partition, decodeSnapshot(id, snapshot).lifecycleSeqs);
+async function readEvents(log: PartitionLog, callId: string, seqs: readonly number[]): Promise<StoredEvent[]> {
+  const partition = partitionOf(callId);
+  const entries = await log.entries(partition, seqs);
   return entries.flatMap(([entryId, fields]) => toStoredEvent(partition, 1, entryId, fields) ?? []);
 }
+
+/** Types of events that refer to large values for readers. */
+const NAMING: ReadonlySet<string> = new Set(['call.submitted', 'call.approval_decided', 'call.end']);
+const REFERENCE = /"(argumentsRef|resultRef|output)":\{/;
 
 /** Names and digests of the large values for readers of the call. Values for its worker were deleted with the End. */
 function claimChecksOf(events: readonly StoredEvent[]): (readonly [ref: string, sha256: string])[] {
   // Parses only events with a reference, which are few.
-  const named = events.filter(({ json }) => /"(argumentsRef|resultRef|output)":\{/.test(json)).map(({ json }) => upcastEvent(json));
+  const named = events.filter(({ type, json }) => NAMING.has(type) && REFERENCE.test(json)).map(({ json }) => upcastEvent(json));
   return named.flatMap(({ type, data }) => {
     if (type === 'call.submitted') return data.argumentsRef ? [['arguments', data.argumentsRef.sha256] as const] : [];
     if (type === 'call.approval_decided') {

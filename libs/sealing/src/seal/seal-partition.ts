@@ -11,7 +11,6 @@ import {
   type Manifest,
 } from '#archive';
 import {
-  decodeSnapshot,
   FIRST_EPOCH,
   fingerprintOf,
   PartitionLog,
@@ -29,12 +28,15 @@ import { SealingFault } from '../sealing-fault.js';
 import type { ContentPolicy } from '../content/content-keys.port.js';
 import { openContent, PLAIN_CONTENT } from '../content/segment-content.js';
 import { markSealed, propose, readPosition, resetPosition, type Proposal } from './archive-position.js';
-import { readEndedCalls } from './read-ended-calls.js';
+import { readEndedCalls, type SealedCall } from './read-ended-calls.js';
+import { keysOf, type SegmentKeys } from '../trim/segment-keys.js';
 
 /** Summary of a sealed segment, for users that do not read it. */
 export interface SealedPart {
   readonly manifest: Manifest;
   readonly endedCalls: number;
+  /** Absent for a segment that this process has not sealed. */
+  readonly keys?: SegmentKeys;
 }
 
 /**
@@ -113,13 +115,13 @@ export class PartitionSealer {
     const manifest = await storeSegment(this.store, sealed);
     await markSealed(this.redis, partition, after, manifest.toSeq);
     [this.last, this.newest] = [manifest, manifest];
-    return { manifest, endedCalls: calls.length };
+    return { manifest, endedCalls: calls.length, keys: keysOf(calls, new Set(events.map(({ callId }) => callId))) };
   }
 
   /** Stores references for calls that ended later than the segment after their submission, where readers would not search. */
-  private async storeLateEnds(calls: readonly EndedCall[], near: number, { toSeq }: Manifest): Promise<void> {
-    for (const { id, snapshot } of calls) {
-      const [submitted = near] = decodeSnapshot(id, snapshot).lifecycleSeqs;
+  private async storeLateEnds(calls: readonly SealedCall[], near: number, { toSeq }: Manifest): Promise<void> {
+    for (const { id, earlierSeqs } of calls) {
+      const [submitted = near] = earlierSeqs;
       if (submitted < near) await storeVerified(this.store, lateEndName(id), Buffer.from(String(toSeq)), isNumber);
     }
   }
@@ -143,11 +145,13 @@ export class PartitionSealer {
     return entries;
   }
 
+  /** Event with its text composed, since several steps read it. */
   private toEvent(epoch: number, [id, fields]: StreamEntry): StoredEvent {
     const event = toTailedEvent(this.partition, epoch, id, fields);
     if (event === undefined)
       throw new SealingFault(`event ${seqOf(id)} of partition ${this.partition} is of a newer release: update the process that archives`);
-    return event;
+    const { partition, seq, callId, type, time, meta, size, json } = event;
+    return { partition, epoch, seq, callId, type, time, meta, size, json };
   }
 
   /** Compares the end of the archive with the log. If Redis lost archived events, a new generation begins before them. */
