@@ -4,6 +4,7 @@ import { median } from './load.js';
 import { LOADS, of, runRounds, type Load } from './rounds.js';
 import type { StartRedis } from './processes.js';
 import { startToolyard } from './toolyard.contender.js';
+import { historyCpu, startWholeRun } from './whole-run.js';
 
 const FIGURES: Readonly<Record<string, (run: Measured) => number>> = {
   'gateway and worker, CPU µs a call': ({ cpu }) => (cpu['gateway'] ?? 0) + (cpu['worker'] ?? 0),
@@ -27,6 +28,7 @@ export async function benchAgainst(startRedis: StartRedis, folder: string, round
   try {
     const ours = await startToolyard(startRedis);
     try {
+      const wholeRun = startWholeRun([ours, other]);
       const runs = await runRounds({ other, ours }, LOAD_NAMES, rounds, calls);
       for (const load of LOAD_NAMES) {
         console.log(`\n${load}: this release, the other, ratio (lowest to highest of ${rounds} rounds)`);
@@ -38,6 +40,10 @@ export async function benchAgainst(startRedis: StartRedis, folder: string, round
           console.log(`  ${name}: ${mine.toFixed(1)}, ${theirs.toFixed(1)}, ${median(ratios).toFixed(2)} (${range})`);
         }
       }
+      const [mine = {}, theirs = {}] = await wholeRun();
+      console.log('\nwhole run, until the log was sealed: this release, the other; CPU µs a call');
+      for (const name of Object.keys(mine)) console.log(`  ${name}: ${(mine[name] ?? 0).toFixed(1)}, ${(theirs[name] ?? 0).toFixed(1)}`);
+      console.log(`  history and archive: ${historyCpu(mine).toFixed(1)}, ${historyCpu(theirs).toFixed(1)}`);
       return true;
     } finally {
       await ours.close();

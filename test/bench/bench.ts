@@ -1,20 +1,17 @@
 import { cpus, totalmem } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { benchAgainst } from './against.js';
-import { mapValues, type Measured } from './figures.js';
+import type { Measured } from './figures.js';
 import { measureFront } from './front.js';
 import { benchList } from './list.js';
 import type { Contender } from './load.js';
-import { cpuOf, type StartRedis } from './processes.js';
+import type { StartRedis } from './processes.js';
 import { startOurQueue, startRawInProcess, startRawQueue } from './queue.contender.js';
 import { printTable } from './report.js';
 import { of, over, ratioOf, runRounds, type Rounds } from './rounds.js';
 import { startToolyard } from './toolyard.contender.js';
 import { measureUpdates } from './updates.js';
 import { verdicts, type Figures } from './verdicts.js';
-
-/** Events are sealed a minute after they were written, where a segment is not full before. */
-const SEALED_MS = 70_000;
+import { startWholeRun } from './whole-run.js';
 
 /**
  * Measures Toolyard against raw BullMQ in the same run, round by round; what counts is the median of the rounds' ratios.
@@ -49,10 +46,9 @@ async function benchToolyard(startRedis: StartRedis, rounds: number, calls: numb
     started.push(piped);
     const toolyard = await startToolyard(startRedis);
     started.push(toolyard);
-    const before = mapValues(toolyard.processes, cpuOf);
+    const wholeRun = startWholeRun([toolyard]);
     const always = await runRounds({ inProcess, piped, toolyard, batches: toolyard.batches }, ['flood', 'one', 'sixtyFour'], rounds, calls);
-    await sleep(SEALED_MS);
-    const whole = mapValues(toolyard.processes, (pid, name) => (cpuOf(pid) - (before[name] ?? 0)) / toolyard.submitted());
+    const [whole = {}] = await wholeRun();
     const front = await measureFront(toolyard, quick ? 6000 : 20_000);
     const updates = await measureUpdates(toolyard, 10_000, 100);
     const figures: Figures = { always, everysec, whole, front, updates };
