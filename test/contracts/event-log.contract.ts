@@ -148,7 +148,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const guard = { by: 'reconciler', fence } as const;
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'NOT_DUE' });
       expect(await log.renew({ callId, fence, leaseMs: 0 })).toEqual({ code: 'OK', cancelRequested: false });
-      const due = await store.listDue([callId.slice(0, callId.indexOf('-'))], await store.now(), 1_000);
+      const { due } = await store.listDue([callId.slice(0, callId.indexOf('-'))], await store.now(), 1_000);
       expect(due.map((found) => found.callId)).toContain(callId);
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'OK' });
     });

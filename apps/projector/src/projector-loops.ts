@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { LogGrowth } from '#event-log';
 import type { HistoryProjector, HistoryRetention, HourSummer } from '#history';
 import { telemetry } from '#observability';
 import type { Archiver, ArchiveRetention, Eraser } from '#sealing';
@@ -15,10 +16,12 @@ export interface ProjectorParts {
 }
 
 const SECOND_MS = 1_000;
+/** Longest rest of the projector, which takes over from another one, and of the archiver, which closes segments by age. */
+const REST_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
-/** Loops in the order of their shutdown. */
-export function projectorLoops(parts: ProjectorParts, log: Logger): readonly RoundLoop[] {
+/** Loops in the order of their shutdown. `growth`: makes a reader of the growth of the log. */
+export function projectorLoops(parts: ProjectorParts, growth: () => LogGrowth, log: Logger): readonly RoundLoop[] {
   const { retention, archiveRetention, summer, projector, eraser, archiver } = parts;
   const warnOfStep = (err: unknown) => log.warn({ err }, 'a step of the projector failed and is repeated');
   const loops: readonly (RoundLoopOptions | undefined)[] = [
@@ -46,6 +49,7 @@ export function projectorLoops(parts: ProjectorParts, log: Logger): readonly Rou
       // Vital: while it fails, lists must read newer events from the log themselves.
       isVital: true,
       pauseMs: SECOND_MS / 2,
+      rest: { growth: growth(), mostMs: REST_MS },
       round: (signal) => projector.round(signal),
       report: warnOfStep,
     },
@@ -59,6 +63,7 @@ export function projectorLoops(parts: ProjectorParts, log: Logger): readonly Rou
       name: 'archiver',
       isVital: true,
       pauseMs: SECOND_MS,
+      rest: { growth: growth(), mostMs: REST_MS },
       round: (signal) => archiver.round(signal),
       onFailure: () => telemetry.sealingFailed.emit({}),
       report: (err) => log.error({ err }, 'a step of the archiver failed and is repeated'),

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
+import { LogGrowth } from '#event-log';
 import { HistoryProjector, HistoryRetention, HourSummer } from '#history';
 import { createMetrics } from '#observability';
 import { ProblemFilter, ProcessRegistration, VERSION } from '#platform';
@@ -36,15 +37,20 @@ export class ProjectorModule {
         ...archiveProviders(config, policy, logger),
         {
           provide: LOOPS,
-          inject: [HistoryProjector, HourSummer, HistoryRetention, Archiver, ArchiveRetention, Eraser],
+          inject: [REDIS, HistoryProjector, HourSummer, HistoryRetention, Archiver, ArchiveRetention, Eraser],
           useFactory: (
+            redis: RedisConnection,
             projector?: HistoryProjector,
             summer?: HourSummer,
             retention?: HistoryRetention,
             archiver?: Archiver,
             archiveRetention?: ArchiveRetention,
             eraser?: Eraser,
-          ) => projectorLoops({ projector, summer, retention, archiver, archiveRetention, eraser }, logger),
+          ) => {
+            const { redisUrl, partitions } = config;
+            const growth = () => new LogGrowth({ redisUrl, redis, partitions });
+            return projectorLoops({ projector, summer, retention, archiver, archiveRetention, eraser }, growth, logger);
+          },
         },
         {
           provide: ProcessRegistration,

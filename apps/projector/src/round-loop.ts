@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogGrowth } from '#event-log';
 
 export interface RoundLoopOptions {
   /** Name in the log of a shutdown. */
@@ -9,6 +10,8 @@ export interface RoundLoopOptions {
   readonly round: (signal: AbortSignal) => Promise<unknown>;
   /** Time between two rounds if nothing is left to do, or one failed. */
   readonly pauseMs: number;
+  /** Work that follows the log: after the pause the loop rests until the log grows, at most `mostMs`. Closed with the loop. */
+  readonly rest?: { readonly growth: Pick<LogGrowth, 'mark' | 'grown' | 'close'>; readonly mostMs: number } | undefined;
   /** Called after a failed round, which is repeated. Not called for a stopped one. */
   readonly onFailure?: () => void;
   /** Called for the first failure, for one with another cause, and once a minute while the same persists. */
@@ -44,20 +47,26 @@ export class RoundLoop {
   /** Waits for the step under way. Idempotent. Never rejects. */
   async close(): Promise<void> {
     this.stopped.abort();
+    this.options.rest?.growth.close();
     await this.running;
   }
 
   private async run(): Promise<void> {
     const { signal } = this.stopped;
+    const { pauseMs, rest } = this.options;
     while (!signal.aborted) {
       const more = await this.round(signal);
-      if (!more) await sleep(this.options.pauseMs, undefined, { signal }).catch(() => {});
+      if (more) continue;
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      if (this.lastFailure === undefined) await rest?.growth.grown(rest.mostMs, signal);
     }
   }
 
   private async round(signal: AbortSignal): Promise<boolean> {
-    const { round } = this.options;
+    const { round, rest } = this.options;
     try {
+      // Before the round: events that come meanwhile end the rest after it.
+      if (rest !== undefined) await rest.growth.mark();
       const more = (await round(signal)) === true;
       this.lastFailure = undefined;
       this.reported = undefined;

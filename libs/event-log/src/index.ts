@@ -1,4 +1,5 @@
 export type * from './event-log.port.js';
+export { LogGrowth } from './tail/log-growth.js';
 export { LogTail } from './tail/log-tail.js';
 export { EventHub } from './tail/event-hub.js';
 export { EventBatch } from './tail/event-batch.js';
@@ -27,7 +28,7 @@ export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
 export { upcastEvent } from './call/upcasters.js';
 export { withoutContent } from './call/without-content.js';
 export { argumentRefs, BLOB_LIMITS, BlobStore, suspensionBlob, type BlobRef, type SuspensionRef } from './read/blob-store.js';
-export { CallStore, type EventPage } from './read/call-store.js';
+export { CallStore, type DueCalls, type EventPage } from './read/call-store.js';
 export { readPendingApprovals } from './read/pending-approvals.js';
 export { listPendingApprovals } from './read/pending-approval-list.js';
 export { listPendingApprovalsByRisk } from './read/pending-approvals-by-risk.js';

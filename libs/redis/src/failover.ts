@@ -14,10 +14,11 @@ local info = redis.pcall('INFO', 'replication')
 if type(info) ~= 'string' or not string.find(info, 'role:master', 1, true) then return end
 local history = string.match(info, 'master_replid:(%x+)')
 local promoted = tonumber(string.match(info, 'second_repl_offset:(%-?%d+)') or -1) >= 0
+local stored = redis.call('MGET', unpack(KEYS))
 for i = 1, #KEYS, 2 do
-  local before = redis.call('GET', KEYS[i])
+  local before = stored[i]
   if before ~= history then
-    if before and promoted then redis.call('SET', KEYS[i + 1], (redis.call('GET', KEYS[i + 1]) or 1) + 1) end
+    if before and promoted then redis.call('SET', KEYS[i + 1], (stored[i + 1] or 1) + 1) end
     redis.call('SET', KEYS[i], history)
   end
 end`;

@@ -12,6 +12,7 @@ export {
   acceptsCommands,
   type RedisConnection,
 } from './redis-client.js';
+export { getTogether } from './get-together.js';
 export { listenToChannels } from './listen-to-channels.js';
 export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';

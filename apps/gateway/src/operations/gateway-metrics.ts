@@ -57,6 +57,6 @@ export const gatewayMetrics: Provider = {
 async function longestOverdueMs(store: CallStore, partitions: number): Promise<number> {
   const names = partitionNames(partitions);
   const now = await store.now();
-  const due = await store.listDue(names, now, 1);
+  const { due } = await store.listDue(names, now, 1);
   return Math.max(0, ...due.map(({ score }) => now - score));
 }

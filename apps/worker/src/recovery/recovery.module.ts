@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Reconciler, SweeperLock } from '#attempts';
-import { CallStore, EventLog } from '#event-log';
+import { CallStore, EventLog, LogGrowth } from '#event-log';
 import { limitRepeatedErrors } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
@@ -18,7 +18,7 @@ const SWEEPER_LOCK_MS = 2_000;
       provide: Reconciler,
       inject: [WORKER_CONFIG, BUFFERED_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],
       useFactory: (
-        { id, partitions }: WorkerConfig,
+        { id, partitions, redisUrl }: WorkerConfig,
         redis: RedisConnection,
         log: EventLog,
         store: CallStore,
@@ -40,6 +40,7 @@ const SWEEPER_LOCK_MS = 2_000;
           logger,
           tracing,
           lock: new SweeperLock(redis, id, SWEEPER_LOCK_MS),
+          growth: new LogGrowth({ redisUrl, redis, partitions }),
           onSweep: (error) => (error === undefined ? errors.over() : errors(error)),
         });
       },

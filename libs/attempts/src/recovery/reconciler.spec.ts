@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import type { CallJob, EndData, Pool } from '#contracts';
+import { LogGrowth } from '#event-log';
 import type { CallQueue } from '#queue';
 import { telemetry } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
@@ -57,6 +58,7 @@ describe('Reconciler', () => {
       logger: pino({ level: 'silent' }),
       onSweep: () => {},
       lock: new SweeperLock(redis, workerId, 2_000),
+      growth: new LogGrowth({ redisUrl: parts.server.url, redis, partitions }),
       ...more,
     });
     opened.push(made);
@@ -87,6 +89,22 @@ describe('Reconciler', () => {
     }).start();
     await eventually(() => swept.length > 3, 'four sweeps');
     expect(swept.slice(0, 4)).toEqual(['away', 'away', 'loading', undefined]);
+  });
+
+  it('rests while no timer is due, until the next timer or an event with an earlier one', async () => {
+    const rests: number[] = [];
+    const growth = new LogGrowth({ redisUrl: parts.server.url, redis: parts.redis, partitions: parts.partitions });
+    const close = () => growth.close();
+    const grown = (ms: number, signal: AbortSignal) => {
+      rests.push(ms);
+      return growth.grown(ms, signal);
+    };
+    reconciler(new ListQueue(), 'w1', { growth: { mark: () => growth.mark(), grown, close } }).start();
+    await eventually(() => rests.at(-1) === 15_000, 'a sweep without a timer');
+    const callId = await parts.submit('safe', {}, { timeouts: { queueMs: 1_200, runMs: 1_000, totalMs: 60_000 } });
+    await ended(callId);
+    expect(rests.some((ms) => ms > 0 && ms <= 1_200)).toBe(true);
+    expect(rests.length).toBeLessThan(20);
   });
 
   it('dispatches calls without a Start again, with a growing delay and the same fence', async () => {

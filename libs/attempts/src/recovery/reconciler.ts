@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { EndData } from '#contracts';
 import {
@@ -9,7 +10,9 @@ import {
   type CallSnapshot,
   type CallState,
   type CallStore,
+  type DueCalls,
   type EventLogWriter,
+  type LogGrowth,
   type Rejection,
 } from '#event-log';
 import type { CallQueue } from '#queue';
@@ -21,6 +24,8 @@ import type { SweeperLock } from './sweeper-lock.js';
 import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
+/** Longest rest between two sweeps while the log does not grow and no timer is due. */
+const MOST_REST_MS = 15_000;
 const DUE_PER_PARTITION = 100;
 /** Time until a call that keeps failing is logged again. */
 const WARN_AGAIN_MS = 600_000;
@@ -47,15 +52,18 @@ export interface ReconcilerDeps {
   readonly store: Pick<CallStore, 'now' | 'listDue' | 'snapshot' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
   readonly lock: Pick<SweeperLock, 'tryAcquire' | 'release'>;
+  /** Ends the rest between two sweeps; closed with the reconciler. */
+  readonly growth: Pick<LogGrowth, 'mark' | 'grown' | 'close'>;
   readonly logger: RecoveryLog;
-  /** Called after each sweep, with its error if it failed. A failed sweep is repeated twice a second. */
+  /** Called after each sweep, with its error if it failed. A failed sweep is repeated after half a second. */
   readonly onSweep: (error?: Error) => void;
   readonly tracing?: Tracing | undefined;
 }
 
 /**
  * Recovers calls whose timer is due; every open call has a timer in the log. Runs in every worker. Concurrent or late
- * reconcilers are safe: the log checks each action by the fence and the timer.
+ * reconcilers are safe: the log checks each action by the fence and the timer. Sweeps twice a second while the log grows. Every
+ * earlier timer comes with an event, so that a sweep without a due call rests until the next timer or the next event.
  */
 export class Reconciler {
   private readonly origin: EventOrigin;
@@ -63,9 +71,8 @@ export class Reconciler {
   private readonly backoff = new RedispatchBackoff();
   /** Calls that could not be recovered and were logged. */
   private readonly failing = new LRUCache<string, true>({ max: MAX_FAILING, ttl: WARN_AGAIN_MS, noUpdateTTL: true });
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> | undefined;
-  private closed = false;
+  private readonly stopped = new AbortController();
+  private sweeping: Promise<unknown> | undefined;
   private resumeAt = 0;
   private lostJobsCheckedAt = 0;
   private readonly onReady = () => (this.resumeAt = performance.now() + RECONNECT_GRACE_MS);
@@ -77,50 +84,77 @@ export class Reconciler {
 
   start(): void {
     this.deps.redis.on('ready', this.onReady);
-    this.timer = setInterval(() => void this.tick(), SWEEP_MS);
+    void this.run();
   }
 
   /** Waits for a running sweep. Idempotent. */
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    clearInterval(this.timer);
+    if (this.stopped.signal.aborted) return;
+    this.stopped.abort();
+    this.deps.growth.close();
     this.deps.redis.off('ready', this.onReady);
     if (this.deps.redis.status !== 'ready') return;
     await this.sweeping;
     await this.deps.lock.release();
   }
 
-  /** Handles every due call, regardless of the sweeper lock. Rejects while Redis is unreachable. */
-  async sweep(): Promise<void> {
+  /**
+   * Handles every due call, regardless of the sweeper lock. Returns the milliseconds until the next timer, 0 if a call was due.
+   * Rejects while Redis is unreachable.
+   */
+  async sweep(): Promise<number> {
     const now = await this.deps.store.now();
-    const partitions = partitionNames(this.deps.partitions);
-    await Promise.all(partitionGroups(this.deps.redis, partitions).map((group) => this.sweepPartitions(group, now)));
+    const rests = await Promise.all(this.groups().map((group) => this.sweepPartitions(group, now)));
     if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
+    return Math.min(...rests);
   }
 
-  /** Runs a sweep unless one is running. */
-  private async tick(): Promise<void> {
-    if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.resumeAt) return;
-    this.sweeping = this.sweepIfLocked();
-    try {
-      await this.sweeping;
-      this.deps.onSweep();
-    } catch (error) {
-      this.deps.onSweep(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      this.sweeping = undefined;
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      await sleep(SWEEP_MS, undefined, { signal }).catch(() => {});
+      const restMs = await this.tick();
+      await this.deps.growth.grown(Math.min(restMs, MOST_REST_MS), signal);
     }
   }
 
-  private async sweepIfLocked(): Promise<void> {
-    if (await this.deps.lock.tryAcquire()) await this.sweep();
+  /** Runs a sweep; returns the milliseconds until the next is due, unless the log grows. */
+  private async tick(): Promise<number> {
+    if (this.stopped.signal.aborted || this.deps.redis.status !== 'ready' || performance.now() < this.resumeAt) return 0;
+    const sweeping = this.sweepOnce();
+    this.sweeping = sweeping.catch(() => {});
+    try {
+      const restMs = await sweeping;
+      this.deps.onSweep();
+      return restMs;
+    } catch (error) {
+      this.deps.onSweep(error instanceof Error ? error : new Error(String(error)));
+      return 0;
+    }
   }
 
-  private async sweepPartitions(partitions: readonly string[], now: number): Promise<void> {
+  /** Sweeps if this worker holds the lock. The others only look for the next timer. */
+  private async sweepOnce(): Promise<number> {
+    // Before the sweep: an event that comes meanwhile ends the rest after it.
+    await this.deps.growth.mark();
+    if (await this.deps.lock.tryAcquire()) {
+      const restMs = await this.sweep();
+      return this.backoff.counts().size > 0 ? Math.min(restMs, LOST_QUEUE_CHECK_MS) : restMs;
+    }
+    const now = await this.deps.store.now();
+    const found = await Promise.all(this.groups().map((group) => this.deps.store.listDue(group, now, 1)));
+    return Math.min(...found.map((one) => restOf(one, now)));
+  }
+
+  private groups(): readonly (readonly string[])[] {
+    return partitionGroups(this.deps.redis, partitionNames(this.deps.partitions));
+  }
+
+  private async sweepPartitions(partitions: readonly string[], now: number): Promise<number> {
     // Calls that fail in each sweep are first in each list: a larger limit lets later calls be recovered.
-    const due = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + Math.min(this.failing.size, MOST_MORE));
-    await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
+    const found = await this.deps.store.listDue(partitions, now, DUE_PER_PARTITION + Math.min(this.failing.size, MOST_MORE));
+    await Promise.all(found.due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
+    return restOf(found, now);
   }
 
   /** Recovers one call. A failure does not stop the others. */
@@ -261,4 +295,8 @@ function traceReconciled(tracing: Tracing, head: CallSnapshot, { failure }: Reco
       attributes: { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.pool': pool, 'toolyard.attempt': attempt },
     })
     .end({ failed: { type: failure.code } });
+}
+
+function restOf({ due, nextAt }: DueCalls, now: number): number {
+  return due.length > 0 ? 0 : nextAt - now;
 }

@@ -19,13 +19,28 @@ const PAGE_CHARS = 2 * 1024 * 1024;
 /** Events of a call in one read: at 8 KiB of data an event, at most about `PAGE_CHARS`. */
 const ROUND_EVENTS = 250;
 
-/** KEYS: timers. ARGV: now, limit. Answers ids and times in turn. */
+/**
+ * KEYS: timers. ARGV: now, limit. Answers the earliest time after now, -1 for none, of the partitions without a due call, then
+ * ids and times in turn.
+ */
 const LIST_DUE = new LuaScript(`#!lua flags=no-writes
-local found = {}
+local found, following = {'-1'}, nil
 for _, key in ipairs(KEYS) do
-  for _, value in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, ARGV[2])) do found[#found + 1] = value end
+  local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+  if first and tonumber(first) > tonumber(ARGV[1]) then
+    if not following or tonumber(first) < following then following, found[1] = tonumber(first), first end
+  elseif first then
+    for _, value in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, ARGV[2])) do found[#found + 1] = value end
+  end
 end
 return found`);
+
+/** Calls whose timer is due. */
+export interface DueCalls {
+  readonly due: readonly { readonly callId: string; readonly score: number }[];
+  /** Next time of a timer in a partition without a due call; Infinity for none. */
+  readonly nextAt: number;
+}
 
 /** Events of a call, oldest first. With `nextCursor` there may be more, even if the page is short or empty. */
 export interface EventPage {
@@ -137,13 +152,17 @@ export class CallStore {
   }
 
   /** Calls whose timer is due at `now`: of each partition at most `limit`, longest overdue first. */
-  async listDue(partitions: readonly string[], now: number, limit: number): Promise<{ callId: string; score: number }[]> {
+  async listDue(partitions: readonly string[], now: number, limit: number): Promise<DueCalls> {
     const timers = partitionGroups(this.redis, partitions).map((group) => group.map((partition) => keys.outbox(partition)));
     const replies = await Promise.all(timers.map((group) => LIST_DUE.run(this.redis, group, [now, limit])));
-    const flat = replies.flatMap((reply) => (Array.isArray(reply) ? reply.map(String) : []));
     const due: { callId: string; score: number }[] = [];
-    for (let i = 0; i < flat.length; i += 2) due.push({ callId: flat[i] ?? '', score: Number(flat[i + 1]) });
-    return due;
+    let nextAt = Infinity;
+    for (const reply of replies) {
+      const [following = '-1', ...flat] = Array.isArray(reply) ? reply.map(String) : [];
+      if (following !== '-1') nextAt = Math.min(nextAt, Number(following));
+      for (let i = 0; i < flat.length; i += 2) due.push({ callId: flat[i] ?? '', score: Number(flat[i + 1]) });
+    }
+    return { due, nextAt };
   }
 
   /** Calls without their large values, in the order of `callIds`. */

@@ -1,5 +1,5 @@
 import { AdminEvent, ADMIN_TYPES, NOTICE_TYPES, type CallEvent } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
+import { getTogether, keys, type RedisConnection } from '#redis';
 import type { LogArchive } from './log-archive.port.js';
 import { PartitionLog } from './partition-log.js';
 import { fingerprintOf, FIRST_EPOCH, parseEntry, seqOf, typeOf } from '../stream/stored-event.js';
@@ -40,7 +40,7 @@ export class LogReader {
   /** Entries from `fromSeq` on, at most `limit`, and the partition's epoch. */
   async read(partition: string, fromSeq: number, limit: number): Promise<{ epoch: number; entries: LogEntry[] }> {
     const [stored, found] = await Promise.all([
-      this.redis.get(keys.epoch(partition)),
+      getTogether(this.redis, keys.epoch(partition)),
       this.log.range(partition, fromSeq, Number.MAX_SAFE_INTEGER, limit),
     ]);
     const epoch = Number(stored ?? FIRST_EPOCH);

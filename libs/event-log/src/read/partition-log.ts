@@ -1,4 +1,4 @@
-import { keys, type RedisConnection } from '#redis';
+import { getTogether, keys, type RedisConnection } from '#redis';
 import { toEntry } from './archived-entry.js';
 import { seqOf, type StreamEntry } from '../stream/stored-event.js';
 import type { LogArchive } from './log-archive.port.js';
@@ -30,7 +30,7 @@ export class PartitionLog {
 
   /** Newest sequence number; 0 while the partition is empty. */
   async end(partition: string): Promise<number> {
-    return Number((await this.redis.get(keys.seq(partition))) ?? 0);
+    return Number((await getTogether(this.redis, keys.seq(partition))) ?? 0);
   }
 
   private async trimmed(partition: string, seq: number): Promise<StreamEntry | undefined> {

@@ -1,5 +1,5 @@
-import { keys, type RedisConnection } from '#redis';
-import { FIRST_EPOCH, fingerprintOf, seqOf } from '../stream/stored-event.js';
+import { getTogether, keys, type RedisConnection } from '#redis';
+import { FIRST_EPOCH, fingerprintOf, seqOf, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
 
 /** Newest place of a partition's log. `fingerprint` is that of the entry at `seq`, unless it was trimmed or never existed. */
@@ -17,8 +17,8 @@ export type PositionCheck =
 /** Present place of `$`. The counter is read first: an empty stream then proves that nothing was appended in between. */
 export async function readTailPosition(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
   const [epoch, counter, newest] = await Promise.all([
-    redis.get(keys.epoch(partition)),
-    redis.get(keys.seq(partition)),
+    getTogether(redis, keys.epoch(partition)),
+    getTogether(redis, keys.seq(partition)),
     redis.xrevrange(keys.log(partition), '+', '-', 'COUNT', 1),
   ]);
   const [entry] = newest;
@@ -27,16 +27,45 @@ export async function readTailPosition(redis: RedisConnection, partition: string
 }
 
 /**
- * Checks that the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a restored
+ * Checks of each place that the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a restored
  * backup) has a lower counter, or another entry in the same place.
  */
-export async function checkPosition(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PositionCheck> {
-  const [epoch, counter, found] = await Promise.all([
-    redis.get(keys.epoch(partition)),
-    redis.get(keys.seq(partition)),
-    redis.xrange(keys.log(partition), `${place.seq}-0`, `${place.seq}-0`),
+export async function checkPositions(
+  redis: RedisConnection,
+  places: readonly (LogTailPosition & { readonly name: string })[],
+): Promise<readonly PositionCheck[]> {
+  const [stored, entries] = await Promise.all([
+    redis.mget(places.flatMap(({ name }) => [keys.epoch(name), keys.seq(name)])),
+    readEntries(redis, places),
   ]);
-  const [entry] = found;
+  return places.map((place, index) =>
+    checkPosition(place, stored[2 * index] ?? null, stored[2 * index + 1] ?? null, entries.get(place.name)),
+  );
+}
+
+/** Entries at these places, by partition; all read by one command. Missing: trimmed, or lost. */
+async function readEntries(
+  redis: RedisConnection,
+  places: readonly { readonly name: string; readonly seq: number }[],
+): Promise<ReadonlyMap<string, StreamEntry>> {
+  const begun = places.filter(({ seq }) => seq > 0);
+  if (begun.length === 0) return new Map();
+  const streams = [...begun.map(({ name }) => keys.log(name)), ...begun.map(({ seq }) => `${seq - 1}-0`)];
+  const found = new Map((await redis.xread('COUNT', 1, 'STREAMS', ...streams)) ?? []);
+  return new Map(
+    begun.flatMap(({ name, seq }) => {
+      const entry = found.get(keys.log(name))?.[0];
+      return entry !== undefined && seqOf(entry[0]) === seq ? [[name, entry] as const] : [];
+    }),
+  );
+}
+
+function checkPosition(
+  place: LogTailPosition,
+  epoch: string | null,
+  counter: string | null,
+  entry: StreamEntry | undefined,
+): PositionCheck {
   if (epochOf(epoch) > place.epoch) {
     const seen = entry === undefined ? undefined : fingerprintOf(entry[1]);
     return { kind: 'other_epoch', epoch: epochOf(epoch), continues: place.seq === 0 || (seen !== undefined && seen === place.fingerprint) };

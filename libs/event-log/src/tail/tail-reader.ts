@@ -4,7 +4,7 @@ import { backoffMs } from '#timing';
 import type { StoredEvent } from '../event-log.port.js';
 import { fingerprintOf, seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
-import { checkPosition, raiseEpoch, readTailPosition } from './log-tail-position.js';
+import { checkPositions, raiseEpoch, readTailPosition, type PositionCheck } from './log-tail-position.js';
 
 /** Reason why subscribers of a partition must resync: the next events do not continue the previous ones. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';
@@ -138,14 +138,14 @@ export class TailReader {
       this.connection,
       this.partitions.map(({ name }) => name),
     ).catch(() => (this.needsVerification = true));
-    const moved = await Promise.all(this.partitions.map((place) => this.verifyPartition(place)));
+    const checks = await checkPositions(this.connection, this.partitions);
+    const moved = await Promise.all(this.partitions.map((place, index) => this.moved(place, checks[index])));
     this.verifiedAt = performance.now();
     return this.partitions.filter((_, index) => moved[index]);
   }
 
-  private async verifyPartition(place: TrackedPartition): Promise<boolean> {
-    const check = await checkPosition(this.connection, place.name, place);
-    if (check.kind === 'there' || this.closed) return false;
+  private async moved(place: TrackedPartition, check: PositionCheck | undefined): Promise<boolean> {
+    if (check === undefined || check.kind === 'there' || this.closed) return false;
     if (check.kind === 'other_epoch' && check.continues) {
       // Entries read meanwhile may be from the old master: they are read again.
       place.epoch = check.epoch;
