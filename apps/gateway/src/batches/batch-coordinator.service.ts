@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
 import { FULL_SHARE, partitionOf, RedisMemory } from '#redis';
-import { everyMs, type Ticker } from '#timing';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
 import { FairTurns } from '../platform/fair-turns.service.js';
@@ -11,9 +11,11 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import { BatchExecutor } from './batch-executor.js';
 import type { BatchRecord } from './batch-record.js';
 import { KeptText } from './batch-watches.js';
-import { BatchStore, LEASE_MS } from './batch-store.service.js';
+import { BatchStore, LEASE_MS, RELEASED } from './batch-store.service.js';
 
 const SWEEP_MS = LEASE_MS / 4;
+/** Longest rest between two sweeps while no batch is open and the log does not grow. */
+const MOST_REST_MS = 15_000;
 /** Most orphans of a partition that one gateway adopts at a time; the next sweep finds the rest. */
 const TAKE_OVER = 20;
 /** Time in milliseconds for which an ended batch is stored for waiting clients while Redis is full. */
@@ -27,16 +29,16 @@ interface AdoptOptions {
 }
 
 /**
- * Batches that this gateway executes: those it accepted, and those whose gateway died. One tick renews all leases, and one
- * gateway at a time looks for batches with an expired lease.
+ * Batches that this gateway executes: those it accepted, and those whose gateway died. A sweep renews all leases, and one
+ * gateway at a time looks for batches with an expired lease. A gateway without batches rests after it until the next lease
+ * expires, the log grows, or a batch is released.
  */
 @Injectable()
 export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly executors = new Map<string, BatchExecutor>();
   private readonly kept = new KeptText();
   private readonly closing = new AbortController();
-  private ticker: Ticker | undefined;
-  private sweeping: Promise<void> | undefined;
+  private sweeping: Promise<number> | undefined;
 
   constructor(
     private readonly store: BatchStore,
@@ -52,12 +54,11 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   }
 
   onApplicationBootstrap(): void {
-    this.ticker = everyMs(SWEEP_MS, () => (this.sweeping = this.sweep()));
+    void this.run();
   }
 
   /** Releases its batches, which other gateways adopt at their next sweep. All requests are over by now. */
   async onApplicationShutdown(): Promise<void> {
-    this.ticker?.unsubscribe();
     this.closing.abort();
     await this.sweeping;
     const owned = [...this.executors];
@@ -97,24 +98,49 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     return run;
   }
 
-  /** Never rejects: the next tick repeats a failed sweep. */
-  private async sweep(): Promise<void> {
+  private async run(): Promise<void> {
+    const { signal } = this.closing;
+    let wake = () => {};
+    let grown: Promise<void> | undefined;
+    const unsubscribe = this.notifications.subscribe(RELEASED, () => wake());
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      await sleep(SWEEP_MS, undefined, { signal, ref: false }).catch(() => {});
+      // Before the sweep: an event that comes meanwhile ends the rest after it.
+      if (this.hub.started) grown ??= this.hub.nextAppend().then(() => void (grown = undefined));
+      const growth = grown;
+      this.sweeping = this.sweep();
+      const restMs = Math.min(await this.sweeping, MOST_REST_MS) - SWEEP_MS;
+      if (restMs <= 0) continue;
+      const rested = new AbortController();
+      const stop = AbortSignal.any([signal, rested.signal]);
+      await Promise.race([woken, growth, sleep(restMs, undefined, { signal: stop, ref: false }).catch(() => {})]);
+      rested.abort();
+    }
+    unsubscribe();
+  }
+
+  /** Returns the milliseconds until the next sweep is due; 0 for soon. Never rejects: the next sweep repeats a failed one. */
+  private async sweep(): Promise<number> {
+    if (!this.hub.started || this.closing.signal.aborted) return 0;
     try {
-      if (!this.hub.started) return;
       const isSweeper = await this.store.tryAcquireSweep(SWEEP_MS - SWEEP_MS / 10);
-      await Promise.all(this.store.groups().map((group) => this.sweepPartitions(group, isSweeper)));
+      const rests = await Promise.all(this.store.groups().map((group) => this.sweepPartitions(group, isSweeper)));
+      return isSweeper && this.executors.size === 0 ? Math.min(...rests) : 0;
     } catch (error) {
-      this.log.debug({ err: error }, 'could not look for batches; the next tick does');
+      this.log.debug({ err: error }, 'could not look for batches; the next sweep does');
+      return 0;
     }
   }
 
-  private async sweepPartitions(partitions: readonly string[], isSweeper: boolean): Promise<void> {
+  private async sweepPartitions(partitions: readonly string[], isSweeper: boolean): Promise<number> {
     const owned = [...this.executors.keys()].filter((id) => partitions.includes(partitionOf(id)));
-    if (!isSweeper && owned.length === 0) return;
-    const orphans = await this.store.renewAndClaimOrphans(partitions, owned, isSweeper ? TAKE_OVER : 0);
+    if (!isSweeper && owned.length === 0) return 0;
+    const { orphans, expiryMs } = await this.store.renewAndClaimOrphans(partitions, owned, isSweeper ? TAKE_OVER : 0);
     await Promise.all(orphans.map((id) => this.adopt(id)));
-    if (!isSweeper || this.memory.share <= FULL_SHARE) return;
+    if (!isSweeper || this.memory.share <= FULL_SHARE) return expiryMs;
     const before = Date.now() - KEPT_WHERE_FULL_MS;
     await Promise.all(partitions.map((partition) => this.store.forgetEnded(partition, before, FORGOTTEN_A_SWEEP)));
+    return expiryMs;
   }
 }

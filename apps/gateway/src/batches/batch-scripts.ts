@@ -75,18 +75,23 @@ return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`),
 
 /**
  * Renews the leases of the caller's batches, and assigns it some without an owner. KEYS batches of some partitions. ARGV 1
- * lease ms, 2 most orphans of each partition, 3… index in KEYS and id of each batch to renew. Returns the assigned ids.
+ * lease ms, 2 most orphans of each partition, 3… index in KEYS and id of each batch to renew. Returns the milliseconds until the
+ * next lease expires, -1 for none, then the assigned ids. With a limit of 0 it only renews.
  */
 export const sweepScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}
 local untilMs = string.format('%.0f', now + ARGV[1])
 for i = 3, #ARGV, 2 do redis.call('ZADD', KEYS[tonumber(ARGV[i])], 'XX', untilMs, ARGV[i + 1]) end
-local found = {}
+local found = {-1}
+if ARGV[2] == '0' then return found end
 for _, key in ipairs(KEYS) do
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])) do
+  local first = tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or -1)
+  local leftMs = math.ceil(math.max(0, first - now))
+  if first >= 0 and (found[1] < 0 or leftMs < found[1]) then found[1] = leftMs end
+  if first >= 0 and leftMs == 0 then for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])) do
     redis.call('ZADD', key, 'XX', untilMs, id)
     found[#found + 1] = id
-  end
+  end end
 end
 return found`);
 

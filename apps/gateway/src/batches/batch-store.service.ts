@@ -24,6 +24,9 @@ const IDEMPOTENCY_SECONDS = 24 * 3600;
 /** Lease of a gateway on a batch. */
 export const LEASE_MS = 6_000;
 
+/** Topic of messages about released batches, which another gateway may adopt. */
+export const RELEASED = 'released-batches';
+
 /** Bytes of a batch besides its texts. */
 const ENTRY_BYTES = 1_024;
 const RETRY_MS = 5_000;
@@ -147,13 +150,18 @@ export class BatchStore {
 
   /**
    * Renews the leases of `owned`, which are of these partitions, all in one group. Returns at most `limit` orphaned batches of
-   * each partition, now owned by the caller.
+   * each partition, now owned by the caller, and the milliseconds until the next lease expires, Infinity for none.
    */
-  async renewAndClaimOrphans(partitions: readonly string[], owned: readonly string[], limit: number): Promise<string[]> {
+  async renewAndClaimOrphans(
+    partitions: readonly string[],
+    owned: readonly string[],
+    limit: number,
+  ): Promise<{ readonly orphans: readonly string[]; readonly expiryMs: number }> {
     const sets = partitions.map((partition) => keys.batches(partition));
     const renewed = owned.flatMap((id) => [partitions.indexOf(partitionOf(id)) + 1, id]);
     const found = await sweepScript.run(this.redis, sets, [LEASE_MS, limit, ...renewed]);
-    return Array.isArray(found) ? found.map(String) : [];
+    const [expiryMs = '-1', ...orphans] = Array.isArray(found) ? found.map(String) : [];
+    return { orphans, expiryMs: Number(expiryMs) < 0 ? Infinity : Number(expiryMs) };
   }
 
   /** True if the caller alone looks for orphans for `forMs` milliseconds. */
@@ -164,6 +172,7 @@ export class BatchStore {
   /** Releases a batch, which the next sweep of any gateway adopts. */
   async release(id: string): Promise<void> {
     await this.redis.zadd(keys.batches(partitionOf(id)), 'XX', '0', id);
+    await this.notify(RELEASED);
   }
 
   /** Batches of a session that have not ended. */
@@ -221,8 +230,8 @@ export class BatchStore {
     return keys.steering(partitionOf(id), principal.tenantId, sessionId);
   }
 
-  private async notify(id: string): Promise<void> {
-    await this.redis.publish(keys.batchChannel(), id);
+  private async notify(topic: string): Promise<void> {
+    await this.redis.publish(keys.batchChannel(), topic);
   }
 }
 
