@@ -18,6 +18,9 @@ export const PRIORITY: Record<Priority, number> = { high: 1, normal: 2, low: 3 }
 /** Factor in BullMQ's order `priority * 2^32 + place`; equal in lua/. */
 export const PRIORITY_SPAN = 2 ** 32;
 
+/** Seconds after which an idle Worker polls without a marker: a net for lost markers, which wake it at once. */
+export const IDLE_POLL_S = 30;
+
 /** Default lock of fetched jobs, after which a silent worker loses them. */
 export const LOCK_MS = 30_000;
 
@@ -26,7 +29,7 @@ export const LOCK_MS = 30_000;
  * stalled job fails and is removed, and its call waits for the reconciler. The log decides what runs again.
  */
 export function lockOptions(lockMs: number): { lockDuration: number; stalledInterval: number; maxStalledCount: number } {
-  return { lockDuration: lockMs, stalledInterval: Math.min(5_000, Math.max(250, Math.ceil(lockMs / 4))), maxStalledCount: 0 };
+  return { lockDuration: lockMs, stalledInterval: Math.min(15_000, Math.max(250, Math.ceil(lockMs / 2))), maxStalledCount: 0 };
 }
 
 /** BullMQ's name and prefix of the queue of a pool, or of another queue. */

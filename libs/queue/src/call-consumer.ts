@@ -2,7 +2,7 @@ import { isNotConnectionError, Worker } from 'bullmq';
 import { CallJob } from '#contracts';
 import { BatchingWorkerBackend } from './batching-worker.js';
 import { workerBackend, type WorkerClients } from './bull-connection.js';
-import { LOCK_MS, lockOptions, queueName, workerClientName, type QueueBackend } from './bull-settings.js';
+import { IDLE_POLL_S, LOCK_MS, lockOptions, queueName, workerClientName, type QueueBackend } from './bull-settings.js';
 import { createRedis, type RedisConnection } from '#redis';
 import type { DequeueHook } from './dequeue-hook.js';
 import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
@@ -68,7 +68,7 @@ class BullCallConsumer implements CallConsumer {
     this.worker = new Worker(
       name,
       (job) => this.handle(job.id ?? '', job.data),
-      { ...lockOptions(lockMs), concurrency, connection: {}, autorun: false },
+      { ...lockOptions(lockMs), drainDelay: IDLE_POLL_S, concurrency, connection: {}, autorun: false },
       workerBackend(clients, prefix, kind === 'batching' ? { slots: concurrency, lockMs, claiming } : undefined),
     );
     this.worker.on('error', this.report);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Json } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { producerBackend, workerBackend } from './bull-connection.js';
+import { IDLE_POLL_S } from './bull-settings.js';
 
 /** Part of stored keys and of names of connections. */
 const QUEUE = 'agents';
@@ -121,7 +122,14 @@ export class GatewayRequestConsumer {
     this.worker = new Worker(
       keys.gatewayRequestQueueName(),
       async (job) => handle(GatewayRequest.parse(job.data)),
-      { concurrency: CONCURRENCY, lockDuration: LOCK_MS, stalledInterval: LOCK_MS / 3, maxStalledCount: TRIES, connection: {} },
+      {
+        concurrency: CONCURRENCY,
+        drainDelay: IDLE_POLL_S,
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS / 2,
+        maxStalledCount: TRIES,
+        connection: {},
+      },
       workerBackend(clients, keys.queuePrefix(QUEUE), undefined),
     );
     this.worker.on('error', () => {});

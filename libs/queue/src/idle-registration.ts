@@ -1,5 +1,7 @@
+import { IDLE_POLL_S } from './bull-settings.js';
+
 /** Lifetime of a registration: a little longer than an idle Worker blocks before it polls again. */
-const TTL_MS = 8_000;
+const TTL_MS = IDLE_POLL_S * 1_000 + 5_000;
 
 /** Codes of dequeue-or-register.lua for the registration of a worker. */
 export const REGISTRATION = { none: 0, registered: 1, wasGone: 2 } as const;

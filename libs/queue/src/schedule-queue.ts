@@ -2,6 +2,7 @@ import { Queue, Worker } from 'bullmq';
 import { z } from 'zod';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { producerBackend, workerBackend } from './bull-connection.js';
+import { IDLE_POLL_S } from './bull-settings.js';
 
 /** Due time of a schedule, ms since the epoch. */
 export const DueRun = z.object({ tenantId: z.string(), scheduleId: z.string(), dueAt: z.number() });
@@ -67,7 +68,14 @@ export class ScheduleQueue {
       async (job) => {
         if ((await handle(DueRun.parse(job.data), job.attemptsMade + 1)) === 'again') throw new NotYet();
       },
-      { concurrency: CONCURRENCY, lockDuration: LOCK_MS, stalledInterval: LOCK_MS / 3, maxStalledCount: TRIES, connection: {} },
+      {
+        concurrency: CONCURRENCY,
+        drainDelay: IDLE_POLL_S,
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS / 2,
+        maxStalledCount: TRIES,
+        connection: {},
+      },
       workerBackend(clients, this.prefix, undefined),
     );
     this.worker.on('error', () => {});

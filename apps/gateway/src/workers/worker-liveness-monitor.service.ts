@@ -6,8 +6,8 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
-/** Interval of the workers' heartbeats. */
-const LOOK_MS = 2_000;
+/** Half the time without a heartbeat after which a worker counts as gone. */
+const LOOK_MS = 5_000;
 
 /** Publishes `worker.gone` for expired workers. Every gateway checks; the log accepts the first event of a worker. */
 @Injectable()

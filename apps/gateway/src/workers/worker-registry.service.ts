@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ProblemError, WorkerId, WorkerStatus, type DrainRequest, type Principal } from '#contracts';
 import { CallStore } from '#event-log';
-import { keys, type RedisConnection } from '#redis';
+import { getTogether, keys, type RedisConnection } from '#redis';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
@@ -46,7 +46,7 @@ export class WorkerRegistry {
   /** All workers with the calls of all tenants, for this process itself. */
   async all(): Promise<WorkerStatus[]> {
     const ids = await this.redis.zrange(keys.workers(), '0', '-1');
-    const texts = await Promise.all(ids.map((id) => this.redis.get(keys.worker(id))));
+    const texts = await Promise.all(ids.map((id) => getTogether(this.redis, keys.worker(id))));
     return texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
   }
 

@@ -7,6 +7,8 @@ import { everyMs, type Ticker } from '#timing';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const HEARTBEAT_MS = 2_000;
+/** Heartbeats until one renews the place in the list, from which workers of ten minutes ago are removed. */
+const LIST_EVERY = 15;
 /** Time without a heartbeat after which a worker counts as gone. */
 export const WORKER_TTL_MS = 10_000;
 
@@ -14,6 +16,7 @@ export const WORKER_TTL_MS = 10_000;
 export class WorkerHeartbeat {
   private ticker: Ticker | undefined;
   private closed = false;
+  private beats = 0;
   private drainAnnounced = false;
 
   constructor(
@@ -40,13 +43,8 @@ export class WorkerHeartbeat {
 
   private async send(status: WorkerStatus): Promise<void> {
     try {
-      // Uses the clock of Redis: a worker whose own clock is ahead would remove all others from the list.
-      const now = await redisNow(this.redis);
-      const [before] = await Promise.all([
-        this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
-        this.redis.zadd(keys.workers(), now, status.id),
-        this.redis.zremrangebyscore(keys.workers(), 0, now - 60 * WORKER_TTL_MS),
-      ]);
+      const before = await this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET');
+      if (before === null || this.beats++ % LIST_EVERY === 0) await this.list(status.id);
       // Announces at the first heartbeat, and at one so late that this worker may have been announced as gone.
       if (before === null) await this.announce('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
       if (status.draining && !this.drainAnnounced) {
@@ -56,6 +54,12 @@ export class WorkerHeartbeat {
     } catch (error) {
       this.logger.debug({ err: error }, 'a heartbeat of this worker failed');
     }
+  }
+
+  /** Uses the clock of Redis: a worker whose own clock is ahead would remove all others from the list. */
+  private async list(id: string): Promise<void> {
+    const now = await redisNow(this.redis);
+    await Promise.all([this.redis.zadd(keys.workers(), now, id), this.redis.zremrangebyscore(keys.workers(), 0, now - 60 * WORKER_TTL_MS)]);
   }
 
   private async beatAndCheckDrain(): Promise<void> {

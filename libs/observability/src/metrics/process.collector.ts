@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Meters } from './meters.js';
 
-const RESOLUTION_MS = 10;
+/** Each sample wakes the process. */
+const RESOLUTION_MS = 100;
 const nanoseconds = (ns: number) => (Number.isFinite(ns) ? Math.max(0, ns / 1e9 - RESOLUTION_MS / 1000) : 0);
 
 export interface ProcessCollector {

@@ -27,21 +27,27 @@ export async function checkCompatibility(redis: RedisConnection, own: RunningPro
   if (refusal !== undefined) throw new StartupError(refusal);
 }
 
-/** Records that this process runs, and the protocol of its data. */
-export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
-  const now = await redisNow(redis);
+/** Records that this process runs, and the protocol of its data; removes processes that are gone. */
+export async function registerProcess(redis: RedisConnection, own: RunningProcess): Promise<void> {
+  const now = await writeHeartbeat(redis, own);
   await Promise.all([
-    redis.zadd(keys.processes(), now, JSON.stringify(own)),
     redis.zremrangebyscore(keys.processes(), 0, now - PROCESS_TTL_MS),
     raiseDataProtocol(redis, { version: own.version, protocol: own.protocol, oldestReader: OLDEST_READER }),
   ]);
+}
+
+/** Records that this process runs; returns the time. */
+export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<number> {
+  const now = await redisNow(redis);
+  await redis.zadd(keys.processes(), now, JSON.stringify(own));
+  return now;
 }
 
 export async function removeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
   await redis.zrem(keys.processes(), JSON.stringify(own));
 }
 
-/** Raises the protocol of the data. Of two concurrent processes the older may win, until the next heartbeat of the newer one. */
+/** Raises the protocol of the data. Of two concurrent processes the older may win, until the newer one registers again. */
 async function raiseDataProtocol(redis: RedisConnection, own: DataProtocol): Promise<void> {
   const found = await readDataProtocol(redis);
   if (found === undefined || found.protocol < own.protocol) await redis.set(keys.dataProtocol(), JSON.stringify(own));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis-client.js';
 import { measureMemory, memoryShare, type RedisMemorySample } from './measure-memory.js';
 
@@ -8,33 +7,39 @@ export type MemoryLevel = 'normal' | 'elevated' | 'high' | 'critical';
 /** Share of `maxmemory` at which a level begins. */
 const BEGINS = { critical: 0.9, high: 0.8, elevated: 0.7 } as const;
 const INTERVAL_MS = 1_000;
+/** Interval while nothing asks for the level. */
+const IDLE_MS = 10_000;
 
 /**
- * Memory of Redis, measured once a second for the whole process: `level` is from the last measurement, without a command.
- * Between two measurements a full Redis refuses writes by itself (`EventLogFull`).
+ * Memory of Redis, measured once a second for the whole process while its level is read, else every ten seconds: `level` is
+ * from the last measurement, without a command. Between two measurements a full Redis refuses writes by itself
+ * (`EventLogFull`).
  */
 export class RedisMemory {
   private last: RedisMemorySample | undefined;
-  private readonly stopped = new AbortController();
-  private running = false;
+  private timer: NodeJS.Timeout | undefined;
+  private measuredAt = -Infinity;
+  private measuring = false;
+  private state: 'new' | 'started' | 'closed' = 'new';
 
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Measures now, and then every second until `close`. Never rejects. */
+  /** Measures now, and then until `close`. Never rejects. */
   async start(): Promise<void> {
-    if (this.running) return;
-    this.running = true;
+    if (this.state !== 'new') return;
+    this.state = 'started';
     await this.refresh();
-    void this.run();
   }
 
   /** Idempotent. The connection is the caller's. */
   close(): void {
-    this.stopped.abort();
+    this.state = 'closed';
+    clearTimeout(this.timer);
   }
 
   /** Used share of `maxmemory`, 0 to about 1; 0 without a limit, and before the first measurement. */
   get share(): number {
+    if (this.state === 'started' && !this.measuring && performance.now() - this.measuredAt >= INTERVAL_MS) void this.refresh();
     return this.last === undefined ? 0 : memoryShare(this.last);
   }
 
@@ -47,17 +52,14 @@ export class RedisMemory {
     return (this.last = await measureMemory(this.redis));
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopped;
-    while (!signal.aborted) {
-      await sleep(INTERVAL_MS, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted) await this.refresh();
-    }
-  }
-
   /** Measures; keeps the last measurement while Redis is unreachable, since no write succeeds meanwhile. */
   private async refresh(): Promise<void> {
+    clearTimeout(this.timer);
+    this.measuring = true;
     await this.measure().catch(() => {});
+    this.measuring = false;
+    this.measuredAt = performance.now();
+    if (this.state === 'started') this.timer = setTimeout(() => void this.refresh(), IDLE_MS).unref();
   }
 }
 

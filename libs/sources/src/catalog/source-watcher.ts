@@ -2,7 +2,7 @@ import { everyMs, type Ticker } from '#timing';
 import type { PinnedSource, SourceStore } from './source-store.js';
 
 /** A change reaches every process within this time and that of one read; the contract is 2 s. */
-const POLL_MS = 500;
+const POLL_MS = 1_500;
 
 export interface SourceWatcherOptions {
   /** Called after a change, also one of definitions. Must not throw. */

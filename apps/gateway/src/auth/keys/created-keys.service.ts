@@ -9,7 +9,7 @@ import { KeyRecords, type ReadRecord } from './key-records.service.js';
 import { rightsOf } from './key-views.js';
 
 /** Polling interval that covers lost messages; messages apply a change at once. */
-const LOOK_MS = 2_000;
+const LOOK_MS = 10_000;
 const TOPIC = 'api-keys';
 
 /** Mirrors the created keys from Redis. A gateway that cannot reach Redis keeps its last copy. */
