@@ -3,6 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Call } from '#contracts';
+import { createRedis } from '#redis';
 import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.mjs';
@@ -62,6 +63,33 @@ describe('npm start', () => {
     await submit(app, echo('measured'));
     expect(await Promise.all(metrics.map(value))).toEqual(before.map((count) => count + 1));
     expect(await value('toolyard_worker_slots{pool="read"}')).toBe(64);
+  });
+
+  it('sends Redis at most 40 commands a second while nothing is submitted', async () => {
+    const redis = createRedis(`unix://${join(app.data, 'redis.sock')}`);
+    // Includes commands of scripts. A busy machine only lowers the rate.
+    const commands = async () =>
+      [...(await redis.info('commandstats')).matchAll(/:calls=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+    const [worker = ''] = await redis.zrange('workers', '0', '-1');
+    const heartbeat = async (before: string) => {
+      let own = 0;
+      const after = await eventually(async () => {
+        own += 1;
+        const status = (await redis.get(`worker:${worker}`)) ?? '';
+        return status === before ? '' : status;
+      }, 'a heartbeat of the worker');
+      return { after, own };
+    };
+    let { after: last } = await heartbeat('');
+    const [startedAt, before] = [performance.now(), await commands()];
+    let own = 1;
+    for (let beats = 0; beats < 10; beats += 1) {
+      const next = await heartbeat(last);
+      [last, own] = [next.after, own + next.own];
+    }
+    const sent = (await commands()) - before - own;
+    redis.disconnect();
+    expect(sent / ((performance.now() - startedAt) / 1_000)).toBeLessThan(40);
   });
 
   it('lets the running call end after Ctrl-C of npm start, then stops everything; the next start has key and calls', async () => {
