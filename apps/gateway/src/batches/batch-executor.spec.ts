@@ -106,6 +106,44 @@ it('misses no end of a call that comes before its submission is answered', async
   expect((await store.load(BATCH))?.endedAt).toBeGreaterThan(0);
 });
 
+it('reads the record of a batch for its submission and its last End, not for the Ends between', async () => {
+  const store = openStore();
+  const most = 20;
+  await store.create({ ...DOC, readOnly: Array(most).fill(true), verdicts: Array(most).fill('allow') }, [], undefined);
+  let reads = 0;
+  const counted = Object.assign(openStore(), {
+    saveCallIds: async (...args: Parameters<BatchStore['saveCallIds']>) => {
+      await store.saveCallIds(...args);
+      setImmediate(() => void end());
+    },
+    progress: (...args: Parameters<BatchStore['progress']>) => {
+      reads += 1;
+      return store.progress(...args);
+    },
+  });
+  const ends: (() => void)[] = [];
+  const seen = ['call.submitted', 'call.start', 'call.end'].map((type) => ({ type, size: 1 })) as StoredEvent[];
+  const end = async () => {
+    for (const next of ends.splice(0)) {
+      next();
+      await redis.ping();
+    }
+  };
+  await execute(counted, {
+    calls: {
+      rejection: () => undefined,
+      submit: async (_batch: unknown, index: number, newId: (callId: string) => void) => {
+        newId(`00-${index}`);
+        return { callId: `00-${index}`, status: 'queued' };
+      },
+      head: ENDED,
+    },
+    hub: { watch: () => ({ ended: new Promise((resolve) => ends.push(() => resolve(seen))), cancel: () => {} }) },
+  });
+  expect((await store.load(BATCH))?.endedAt).toBeGreaterThan(0);
+  expect(reads).toBeLessThanOrEqual(3);
+});
+
 it.each([
   ['25 small calls', 100, 10, 26],
   ['some large calls', 40, 20_000, 4],

@@ -303,6 +303,6 @@ export class BatchExecutor {
     if (index === undefined) return;
     if (end === undefined) this.slots.markStale(index);
     else this.slots.ended(index, end.notStarted);
-    this.schedule();
+    if (this.slots.mayStep()) this.schedule();
   }
 }

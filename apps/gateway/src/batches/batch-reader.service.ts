@@ -12,6 +12,14 @@ import { BatchStore } from './batch-store.service.js';
 export type CallForResult = Pick<Call, 'id' | 'tool' | 'toolCallId' | 'status' | 'outcome' | 'result' | 'error'>;
 export type SeenCalls = (callId: string) => CallForResult | undefined;
 
+export interface ReadEndedOptions {
+  /** Scope that the key must keep. Default `read`. */
+  readonly scope?: Scope;
+  readonly seen?: SeenCalls;
+  /** True if the caller knows that the batch is of the principal's tenant. */
+  readonly isOwn?: boolean;
+}
+
 /** Reads batches. Ids of another tenant are answered like unknown ones. */
 @Injectable()
 export class BatchReader {
@@ -42,7 +50,7 @@ export class BatchReader {
     principal: Principal,
     batchId: string,
     waitMs: number,
-    { scope = 'read', seen }: { readonly scope?: Scope; readonly seen?: SeenCalls } = {},
+    { scope = 'read', seen, isOwn = false }: ReadEndedOptions = {},
   ): Promise<Batch> {
     let unsubscribe = () => {};
     let unwatchKey = () => {};
@@ -51,7 +59,9 @@ export class BatchReader {
       unwatchKey = this.apiKeys.watch(principal, scope, () => resolve());
     });
     try {
-      if ((await this.record(principal, batchId)).endedAt === undefined) await ended;
+      // Without the arguments of all its calls, which a record has until its end.
+      const hasEnded = isOwn ? await this.batches.hasEnded(batchId) : (await this.record(principal, batchId)).endedAt !== undefined;
+      if (!hasEnded) await ended;
       const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
       return await this.read(principal, batchId, seen);

@@ -12,6 +12,8 @@ interface Slot {
   callId?: string;
 }
 
+const UNSUBMITTED: ReadonlySet<BatchSlot['state']> = new Set(['pending', 'asking', 'approved']);
+
 type HeldApprovals = ReadonlyMap<string, DeferredApproval>;
 
 /** States of the calls of one batch, as far as this process knows them: the decider's facts, one slot per call. */
@@ -52,6 +54,11 @@ export class BatchSlots {
     if (index === undefined) return undefined;
     const slot = this.at(index);
     return slot.callId === callId && slot.state !== 'ended' ? index : undefined;
+  }
+
+  /** False while all calls are submitted and some have not ended: the End of another one leads to no step. */
+  mayStep(): boolean {
+    return this.stale.size > 0 || this.all.every(({ state }) => state === 'ended') || this.all.some(({ state }) => UNSUBMITTED.has(state));
   }
 
   staleIndexes(): number[] {

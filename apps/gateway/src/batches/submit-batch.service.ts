@@ -87,7 +87,7 @@ export class SubmitBatchService {
     const run = await this.runs.adopt(id, { isAwaited: waitMs !== undefined, record }).catch(() => undefined); // The sweep of any gateway finds it.
     if (waitMs === undefined) return this.reader.read(principal, id);
     try {
-      return await this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId) });
+      return await this.reader.readEnded(principal, id, waitMs, { scope: 'submit', seen: (callId) => run?.endedCall(callId), isOwn: true });
     } finally {
       run?.forgetEnded();
     }
