@@ -38,6 +38,8 @@ const TOOLS: Readonly<Record<SourceKind, string>> = {
 };
 /** Connecting all sources takes a second. */
 const START_MS = 30_000;
+/** Deadline of one run. A sub-agent meets it once an attempt. */
+const RUN_MS = 300;
 /** Events of a lifecycle, without updates, progress and turns, which differ between sources. */
 const LIFECYCLE: readonly CallEvent['type'][] = [
   'call.submitted',
@@ -174,63 +176,91 @@ const refusal = ({ status, body }: Awaited<ReturnType<typeof submit>>) => {
   return { status, code, id: callId };
 };
 
+/** A check of each kind, started for all kinds by the first of its tests: they wait for the same timers at once. */
+function atOnce(check: (kind: SourceKind) => Promise<void>): (kind: SourceKind) => Promise<void> {
+  let checks: ReadonlyMap<SourceKind, Promise<void>> | undefined;
+  return async (kind) => {
+    checks ??= new Map(SOURCE_KINDS.map((each) => [each, check(each)]));
+    await Promise.allSettled(checks.values());
+    await checks.get(kind);
+  };
+}
+
 describe('a tool of a source', () => {
   it('runs over each kind of source, of which all are there', async () => {
     const { sources } = (await agent.get<{ sources: SourceSummary[] }>('/v1/sources')).body;
     expect([...new Set(sources.map(({ kind }) => kind))].sort()).toEqual([...SOURCE_KINDS].sort());
   });
 
-  it.each(SOURCE_KINDS)('refuses a tool of the kind %s by policy: by its posture and by its name, and records the call', async (kind) => {
-    for (const agentId of ['reader', 'without']) {
-      const { id, ...refused } = refusal(await submit(kind, 'x', { agentId }));
-      expect(refused).toEqual({ status: 403, code: 'policy_denied' });
+  it.each(SOURCE_KINDS)(
+    'refuses a tool of the kind %s by policy: by its posture and by its name, and records the call',
+    atOnce(async (kind) => {
+      for (const agentId of ['reader', 'without']) {
+        const { id, ...refused } = refusal(await submit(kind, 'x', { agentId }));
+        expect(refused).toEqual({ status: 403, code: 'policy_denied' });
+        expect(await lifecycle({ id })).toEqual(['call.submitted', 'call.end']);
+      }
+    }),
+  );
+
+  it.each(SOURCE_KINDS)(
+    'runs a tool of the kind %s only when a person allows it, and never when one denies it',
+    atOnce(async (kind) => {
+      const decided = async (decision: string) => {
+        const { body } = await submit(kind, 'x', { agentId: 'asks' });
+        expect(body.status).toBe('waiting_approval');
+        await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision });
+        const { outcome, error } = await agent.ended(body.id);
+        return [outcome, error?.code, ...(await lifecycle(body))];
+      };
+      const asked = ['call.submitted', 'call.approval_requested', 'call.approval_decided'];
+      expect(await decided('allow')).toEqual(['completed', undefined, ...asked, 'call.start', 'call.end']);
+      expect(await decided('deny')).toEqual(['denied', 'approval_denied', ...asked, 'call.end']);
+    }),
+  );
+
+  it.each(SOURCE_KINDS)(
+    'holds a tool of the kind %s to a limit of calls, and says when to come again',
+    atOnce(async (kind) => {
+      expect((await agent.run(TOOLS[kind], { task: 'x' }, { agentId: 'once' })).outcome).toBe('completed');
+      const second = await submit(kind, 'x', { agentId: 'once' });
+      const { id, ...refused } = refusal(second);
+      expect(refused).toEqual({ status: 429, code: 'rate_limited' });
+      expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await lifecycle({ id })).toEqual(['call.submitted', 'call.end']);
-    }
-  });
+    }),
+  );
 
-  it.each(SOURCE_KINDS)('runs a tool of the kind %s only when a person allows it, and never when one denies it', async (kind) => {
-    const decided = async (decision: string) => {
-      const { body } = await submit(kind, 'x', { agentId: 'asks' });
-      expect(body.status).toBe('waiting_approval');
-      await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision });
-      const { outcome, error } = await agent.ended(body.id);
-      return [outcome, error?.code, ...(await lifecycle(body))];
-    };
-    const asked = ['call.submitted', 'call.approval_requested', 'call.approval_decided'];
-    expect(await decided('allow')).toEqual(['completed', undefined, ...asked, 'call.start', 'call.end']);
-    expect(await decided('deny')).toEqual(['denied', 'approval_denied', ...asked, 'call.end']);
-  });
+  it.each(SOURCE_KINDS)(
+    'keeps secrets in arguments and results of a tool of the kind %s out of the call and its events',
+    atOnce(async (kind) => {
+      const call = await agent.run(TOOLS[kind], { task: `use ${ARGUMENT_SECRET}` });
+      expect(call).toMatchObject({ outcome: 'completed', arguments: { task: expect.stringMatching(/^use \[REDACTED/) } });
+      expect(JSON.stringify(call.result)).toMatch(/done with \[REDACTED/);
+      const shown = JSON.stringify([call, await agent.events(call.id)]);
+      expect([SECRET, ARGUMENT_SECRET].filter((secret) => shown.includes(secret))).toEqual([]);
+    }),
+  );
 
-  it.each(SOURCE_KINDS)('holds a tool of the kind %s to a limit of calls, and says when to come again', async (kind) => {
-    expect((await agent.run(TOOLS[kind], { task: 'x' }, { agentId: 'once' })).outcome).toBe('completed');
-    const second = await submit(kind, 'x', { agentId: 'once' });
-    const { id, ...refused } = refusal(second);
-    expect(refused).toEqual({ status: 429, code: 'rate_limited' });
-    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await lifecycle({ id })).toEqual(['call.submitted', 'call.end']);
-  });
+  it.each(SOURCE_KINDS)(
+    'stops a running tool of the kind %s when its call is cancelled',
+    atOnce(async (kind) => {
+      const { body } = await submit(kind, WAIT);
+      await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
+      await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
+      expect(await agent.ended(body.id)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled', retryable: false } });
+      expect(await lifecycle(body)).toEqual(['call.submitted', 'call.start', 'call.cancel_requested', 'call.end']);
+    }),
+  );
 
-  it.each(SOURCE_KINDS)('keeps secrets in arguments and results of a tool of the kind %s out of the call and its events', async (kind) => {
-    const call = await agent.run(TOOLS[kind], { task: `use ${ARGUMENT_SECRET}` });
-    expect(call).toMatchObject({ outcome: 'completed', arguments: { task: expect.stringMatching(/^use \[REDACTED/) } });
-    expect(JSON.stringify(call.result)).toMatch(/done with \[REDACTED/);
-    const shown = JSON.stringify([call, await agent.events(call.id)]);
-    expect([SECRET, ARGUMENT_SECRET].filter((secret) => shown.includes(secret))).toEqual([]);
-  });
-
-  it.each(SOURCE_KINDS)('stops a running tool of the kind %s when its call is cancelled', async (kind) => {
-    const { body } = await submit(kind, WAIT);
-    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
-    await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
-    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled', retryable: false } });
-    expect(await lifecycle(body)).toEqual(['call.submitted', 'call.start', 'call.cancel_requested', 'call.end']);
-  });
-
-  it.each(SOURCE_KINDS)('stops a running tool of the kind %s at the deadline of its call', async (kind) => {
-    const { body } = await submit(kind, WAIT, { timeouts: { runMs: 1_000 } });
-    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
-    // The time of a sub-agent is that of one turn, which is asked for again as often as the call may be retried.
-    const types = (await lifecycle(body)).filter((type) => kind !== 'agent' || type !== 'call.retry');
-    expect(kind === 'agent' ? [...new Set(types)] : types).toEqual(['call.submitted', 'call.start', 'call.end']);
-  });
+  it.each(SOURCE_KINDS)(
+    'stops a running tool of the kind %s at the deadline of its call',
+    atOnce(async (kind) => {
+      const { body } = await submit(kind, WAIT, { timeouts: { runMs: RUN_MS }, retry: { backoffMs: 50, maxBackoffMs: 50 } });
+      expect(await agent.ended(body.id)).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+      // The time of a sub-agent is that of one turn, which is asked for again as often as the call may be retried.
+      const types = (await lifecycle(body)).filter((type) => kind !== 'agent' || type !== 'call.retry');
+      expect(kind === 'agent' ? [...new Set(types)] : types).toEqual(['call.submitted', 'call.start', 'call.end']);
+    }),
+  );
 });
