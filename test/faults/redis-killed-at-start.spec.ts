@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { programOf } from '../support/app-program.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.mjs';
@@ -12,7 +13,7 @@ import { withoutWaitingLines } from '../support/waiting-lines.js';
 
 /** Command that a process sends when a step of its start begins. */
 const greeting = (name: string) => new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');
-const GATEWAY: [step: string, sends: RegExp][] = [
+const GATEWAY: readonly (readonly [step: string, sends: RegExp])[] = [
   ['the first connection', greeting('gateway-start')],
   ['the check of the version', /\r\nconfig\r\n\$3\r\nGET\r\n/i],
   ['the check of the log', /\r\nset\r\n/i],
@@ -20,12 +21,16 @@ const GATEWAY: [step: string, sends: RegExp][] = [
   ['the subscription', /\r\nsubscribe\r\n/i],
   ['the first read of the log', /\r\nxrevrange\r\n/i],
 ];
-const WORKER: [step: string, sends: RegExp][] = [
+const WORKER: typeof GATEWAY = [
   ['the first connection', greeting('worker-start')],
   ['the check of the log', /\r\nset\r\n/i],
   ['the subscription', /\r\nsubscribe\r\n/i],
   ['the first heartbeat', /\r\ndel\r\n\$\d+\r\n[^\r]*worker/i],
 ];
+
+const STEPS = Object.entries({ gateway: GATEWAY, worker: WORKER }).flatMap(([app, steps]) =>
+  steps.map(([step, sends]) => ({ app: app as 'gateway' | 'worker', step: `${app}: ${step}`, sends })),
+);
 
 /** A start whose Redis is away from the moment when the process sends something. */
 interface Start {
@@ -39,10 +44,7 @@ interface Start {
   readonly bringBack: () => Promise<void>;
 }
 
-describe.each([
-  ['gateway', GATEWAY],
-  ['worker', WORKER],
-] as const)('a %s whose Redis is killed while it starts', (app, steps) => {
+describe('a gateway or worker whose Redis is killed while it starts', () => {
   let redis: RedisServer;
   const proxies: FaultyProxy[] = [];
   const children: ChildProcess[] = [];
@@ -59,7 +61,7 @@ describe.each([
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const start = async (step: string, sends: RegExp, timeoutMs: number): Promise<Start> => {
+  const start = async ({ app, step, sends }: (typeof STEPS)[number], timeoutMs: number): Promise<Start> => {
     const proxy = await FaultyProxy.start(redis.url);
     proxies.push(proxy);
     let isAway = false;
@@ -81,7 +83,7 @@ describe.each([
       TOOLYARD_API_KEY: 'a-key-for-a-process-that-cannot-start',
       LOG_LEVEL: 'silent',
     };
-    const child = spawn(process.execPath, [`dist/apps/${app}/src/main.js`], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, [programOf(app)], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     children.push(child);
     const started: Start = {
       step,
@@ -99,18 +101,18 @@ describe.each([
     return started;
   };
 
-  it('says in one sentence that Redis was killed at any step of the start and stays away, and exits with 1', async () => {
-    const starts = await Promise.all(steps.map(([step, sends]) => start(step, sends, 30_000)));
+  it('says in one sentence that Redis was killed at any step of the start of a gateway or worker and stays away, and exits with 1', async () => {
+    const starts = await Promise.all(STEPS.map((at) => start(at, 30_000)));
     const ends = await Promise.all(starts.map(async ({ step, wentAway, ended }) => ({ step, away: await wentAway, ended: await ended })));
-    expect(ends).toEqual(steps.map(([step]) => ({ step, away: true, ended: [1, null] })));
+    expect(ends).toEqual(STEPS.map(({ step }) => ({ step, away: true, ended: [1, null] })));
     // On a slow machine other steps take longer than two seconds, too, and each says so.
     const sentence =
       /^(Redis does not answer .*; waiting for it up to 30 s\.\n)*(The (gateway|worker) cannot start: |Redis did not answer )[^\n]*\. [^\n]*REDIS_URL[^\n]*\.\n$/;
     expect(starts.filter(({ said }) => !sentence.test(said)).map(({ step, said }) => [step, said])).toEqual([]);
   });
 
-  it('goes on with the start when Redis is killed at any step and comes back', async () => {
-    const starts = await Promise.all(steps.map(([step, sends]) => start(step, sends, 60_000)));
+  it('goes on with the start of a gateway or worker when Redis is killed at any step and comes back', async () => {
+    const starts = await Promise.all(STEPS.map((at) => start(at, 60_000)));
     const isReady = async ({ url }: Start) => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true;
     const results = await Promise.all(
       starts.map(async (started) => {
@@ -120,6 +122,6 @@ describe.each([
         return { step: started.step, away, exitCode: started.exitCode(), said: withoutWaitingLines(started.said) };
       }),
     );
-    expect(results).toEqual(steps.map(([step]) => ({ step, away: true, exitCode: null, said: '' })));
+    expect(results).toEqual(STEPS.map(({ step }) => ({ step, away: true, exitCode: null, said: '' })));
   });
 });
