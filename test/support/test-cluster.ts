@@ -9,8 +9,10 @@ import { Agent, TEST_KEY } from './agent.js';
 import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
+import { checkArchive } from './invariants/check-archive.js';
 import { forgetHistories, historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
+import { fourEyesIn } from './invariants/four-eyes.js';
 import { readFullLog, type FullLog } from './log-invariants.js';
 import { openTestDatabase, startTestProjector, testDatabase } from './postgres.js';
 import { freePort } from './free-port.mjs';
@@ -94,7 +96,7 @@ export async function startTestCluster({
   const configFolder = mkdtempSync(join(tmpdir(), 'toolyard-config-'));
   const configFile = join(configFolder, 'toolyard.json');
   if (config !== undefined) writeFileSync(configFile, JSON.stringify(config));
-  const shared = {
+  const shared: Record<string, string> & { readonly REDIS_URL: string } = {
     REDIS_URL: redis.url,
     TOOLYARD_API_KEY: TEST_KEY,
     WORKSPACE_ROOT: workspaceRoot,
@@ -183,9 +185,16 @@ export async function startTestCluster({
     try {
       const archive =
         env['ARCHIVE_URL'] === undefined ? undefined : await openArchivedLog(env['ARCHIVE_URL'], db && new ContentKeyStore(db));
-      const options = { atRest: true, secrets: [TEST_KEY], archive, ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
-      const log = await readFullLog(connection, partitions, options);
+      const log = await readFullLog(connection, partitions, {
+        atRest: true,
+        byApps: true,
+        fourEyes: fourEyesIn(shared['TOOLYARD_CONFIG']),
+        secrets: [TEST_KEY],
+        archive,
+        ...(url === redis.url ? { awayMs: availability.awayMs } : {}),
+      });
       const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
+      if (env['ARCHIVE_URL'] !== undefined) violations.push(...(await checkArchive(env['ARCHIVE_URL'])));
       for (const app of [...toolyard.gateways, ...toolyard.workers])
         if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);
       if (violations.length > 0)
