@@ -7,11 +7,22 @@ const MAX_SCHEMAS = 1_000;
 
 /** A number with more digits than a double holds, on its way to a writer of JSON. `JSON.stringify` alone writes a mark. */
 export class ExactNumber {
-  constructor(readonly digits: string) {}
+  readonly digits: string;
+
+  constructor(text: string) {
+    this.digits = withoutExponent(text);
+  }
 
   toJSON(): string {
     return `${MARK}${this.digits}`;
   }
+}
+
+/** Integers in their plain form, which all servers read: `7.25e17` is one in JSON, and none in a path or for many parsers. */
+function withoutExponent(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e\+?(\d{1,2})$/i.exec(text) ?? [];
+  const zeros = Number(exponent) - fraction.length;
+  return zeros >= 0 && zeros < 40 ? sign + (whole + fraction + '0'.repeat(zeros)).replace(/^0+(?=\d)/, '') : text;
 }
 
 /** JSON text with the digits of all `ExactNumber`s. */
