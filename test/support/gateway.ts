@@ -8,6 +8,8 @@ import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/pl
 import { Agent } from './agent.js';
 import { startTestProjector, testDatabase } from './postgres.js';
 import { startRedisServer } from './redis-server.mjs';
+import { checkAnsweredCalls } from './invariants/answered-calls.js';
+import { forgetHistories, historiesOf } from './invariants/client-histories.js';
 import { OPEN_POSTURE } from './test-cluster.js';
 import { gatewayUrls } from './validated/gateways.js';
 
@@ -98,6 +100,7 @@ export async function startTestGateway(
   const redisUrl = change.redisUrl ?? base.redisUrl;
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change }, {}, tools);
   gatewayUrls.add(gateway.url);
+  forgetHistories(gateway.url);
   const redis = createRedis(redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
   const author = { source: '/worker/test', actor: 'worker:test' };
@@ -146,8 +149,16 @@ export async function startTestGateway(
     close: async () => {
       await gateway.close();
       await log.close();
+      const { fourEyes = false, tenantRules = {} } = change;
+      const violations =
+        redis.status === 'ready'
+          ? await checkAnsweredCalls(redis, historiesOf(gateway.url), {
+              fourEyes: (tenantId) => tenantRules[tenantId]?.approvals?.fourEyes ?? fourEyes,
+            })
+          : [];
       redis.disconnect();
       await closeBackend();
+      if (violations.length > 0) throw new Error(`violations of the invariants:\n${violations.join('\n')}`);
     },
   };
 }
