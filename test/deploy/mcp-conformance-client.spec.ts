@@ -39,7 +39,7 @@ describe('the conformance suite of the Model Context Protocol', () => {
   let suite: ConformanceSuite;
   let bridge: Bridge;
   beforeAll(async () => {
-    suite = ConformanceSuite.install(folder);
+    suite = await ConformanceSuite.install(folder);
     const sourceRules = SourceRules.parse({ secrets: [{ name: 'CONFORMANCE_SECRET', tenants: ['*'], hosts: ['http://localhost:*'] }] });
     bridge = await startBridge(
       [],

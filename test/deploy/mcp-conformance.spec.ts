@@ -78,7 +78,7 @@ describe('the conformance suite of the Model Context Protocol', () => {
   let tools: WebServer;
   let bridge: Bridge;
   beforeAll(async () => {
-    suite = ConformanceSuite.install(folder);
+    const installing = ConformanceSuite.install(folder);
     const handler = createMcpHandler(() => createConformanceServer());
     tools = await serveWeb((request) => handler.fetch(request));
     bridge = await startBridge([{ name: 'suite', kind: 'mcp', url: tools.url, trust: true }], {
@@ -88,6 +88,7 @@ describe('the conformance suite of the Model Context Protocol', () => {
       // The suite compares texts: they have no mark of untrusted content.
       safety: SafetySettings.parse({ provenance: { trusted: ['suite'] } }),
     });
+    suite = await installing;
   });
   afterAll(async () => {
     await bridge?.close();

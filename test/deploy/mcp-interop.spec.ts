@@ -54,8 +54,7 @@ describe('software of the Model Context Protocol from npm', () => {
   type Name = keyof typeof servers;
 
   beforeAll(async () => {
-    installPackages(folder, PACKAGES);
-    models = await startModelServer();
+    [models] = await Promise.all([startModelServer(), installPackages(folder, PACKAGES)]);
     online = await startOnline();
     const model = { provider: 'openai-compatible', name: 'operators', url: models.url };
     const sources = Object.entries(servers).map(([name, command]) => ({

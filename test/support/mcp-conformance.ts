@@ -22,8 +22,8 @@ export interface Scenario {
 export class ConformanceSuite {
   private constructor(private readonly folder: string) {}
 
-  static install(folder: string): ConformanceSuite {
-    installPackages(folder, PACKAGES);
+  static async install(folder: string): Promise<ConformanceSuite> {
+    await installPackages(folder, PACKAGES);
     return new ConformanceSuite(folder);
   }
 
