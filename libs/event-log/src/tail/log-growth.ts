@@ -11,7 +11,7 @@ export interface LogGrowthOptions {
 /** Interval of checks on a cluster, where no command may wait for streams of several slots. */
 const CLUSTER_LOOK_MS = 500;
 /** Time beyond the wait after which a connection without an answer counts as dead. */
-const ANSWER_SLACK_MS = 5_000;
+const ANSWER_SLACK_MS = 2_000;
 
 /**
  * Rest of a loop that works on the log: `mark` before its work, `grown` after it. Events between the two end the rest at once,
@@ -65,19 +65,20 @@ export class LogGrowth {
   private async block(ms: number, signal: AbortSignal): Promise<void> {
     const connection = (this.connection ??= createRedis(this.options.redisUrl, { role: 'blocking', name: 'log-growth' }));
     const streams = [...this.names.map((name) => keys.log(name)), ...this.ends.map((end) => `${end}-0`)];
-    const answer = connection.xread('COUNT', 1, 'BLOCK', ms, 'STREAMS', ...streams);
-    const restored = new Promise<void>((resolve) => {
+    const answer = connection.xread('COUNT', 1, 'BLOCK', ms, 'STREAMS', ...streams).then(() => 'answered' as const);
+    answer.catch(() => {});
+    const restored = new Promise<'lost'>((resolve) => {
+      const lost = () => resolve('lost');
       // A new master may have other ends. The first connection has none before it.
-      if (connection.status === 'ready') connection.once('ready', resolve);
-      signal.addEventListener('abort', () => connection.off('ready', resolve));
+      if (connection.status === 'ready') connection.once('ready', lost);
+      signal.addEventListener('abort', () => connection.off('ready', lost), { once: true });
     });
-    const dead = setTimeout(() => connection.disconnect(true), ms + ANSWER_SLACK_MS);
-    try {
-      await Promise.race([answer, restored]);
-    } finally {
-      clearTimeout(dead);
-      answer.catch(() => {});
-    }
+    const late = sleep(ms + ANSWER_SLACK_MS, 'lost' as const, { signal, ref: false });
+    late.catch(() => {});
+    if ((await Promise.race([answer, restored, late])) === 'answered') return;
+    // The client repeats a command that lost its connection: the next one would wait behind it.
+    connection.disconnect();
+    if (this.connection === connection) this.connection = undefined;
   }
 
   private async readEnds(): Promise<number[]> {
