@@ -75,11 +75,7 @@ export function CallPreview({ callId, onClose }: CallPreviewProps) {
               <Ago at={Date.parse(call.submittedAt)} /> · <RunTime startedAt={call.startedAt} endedAt={call.endedAt} />
             </Text>
           </Group>
-          {call.status === 'waiting_approval' ? (
-            <DecisionCard key={call.id} call={call} about={`${call.agentId ?? 'An agent'} asks.`} />
-          ) : (
-            <SubjectView call={call} />
-          )}
+          {call.status === 'waiting_approval' ? <DecisionCard key={call.id} call={call} about={null} /> : <SubjectView call={call} />}
           {text !== undefined && (
             <Alert color="red" title={call.error?.code} styles={{ message: { overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' } }}>
               {escapeInvisible(text)}

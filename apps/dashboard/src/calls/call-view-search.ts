@@ -18,14 +18,14 @@ export type Column = (typeof COLUMNS)[number];
 export const OPTIONAL_COLUMNS = ['Tool', 'Agent', 'Session', 'Risk', 'Run time', 'Submitted'] as const satisfies readonly Column[];
 
 const WIDTHS: Readonly<Record<Column, string>> = {
-  State: '146px',
+  State: '142px',
   Tool: 'minmax(104px, 0.5fr)',
   Subject: 'minmax(240px, 4fr)',
   Agent: 'minmax(108px, 0.8fr)',
   Session: 'minmax(132px, 1fr)',
   Risk: '82px',
-  'Run time': '100px',
-  Submitted: '114px',
+  'Run time': '92px',
+  Submitted: '104px',
 };
 
 const View = z.object({

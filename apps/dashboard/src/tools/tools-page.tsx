@@ -117,6 +117,8 @@ export function ToolsPage() {
   );
 }
 
+const NO_WRAP = { whiteSpace: 'nowrap' } as const;
+
 interface SortHeadProps {
   readonly order: ToolOrder;
   readonly sort: ToolOrder;
@@ -170,7 +172,7 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
         </Group>
       </Table.Td>
       <Table.Td>
-        <Badge size="sm" variant="dot" color={TIERS[tool.tier]} tt="none">
+        <Badge size="sm" variant="dot" color={TIERS[tool.tier]} tt="none" miw="max-content">
           {tool.tier.replace('_', ' ')}
         </Badge>
       </Table.Td>
@@ -187,10 +189,10 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
       <Table.Td ta="right" data-label="Failing" {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}>
         {stats === undefined ? '–' : `${(100 * stats.errorRate).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`}
       </Table.Td>
-      <Table.Td ta="right" data-label="Wait p50 / p95">
+      <Table.Td ta="right" style={NO_WRAP} data-label="Wait p50 / p95">
         {timesText([stats?.wait.p50, stats?.wait.p95])}
       </Table.Td>
-      <Table.Td ta="right" data-label="Run p50 / p95 / p99">
+      <Table.Td ta="right" style={NO_WRAP} data-label="Run p50 / p95 / p99">
         {timesText([stats?.run.p50, stats?.run.p95, stats?.run.p99])}
       </Table.Td>
     </Table.Tr>
