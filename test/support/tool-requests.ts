@@ -33,20 +33,17 @@ export async function requestFaults(
 }
 
 /**
- * Converts schema parts that the generator misreads: lists of types, formats of numbers, times with lengths, addresses, Base64,
- * exclusive limits, required members without a schema.
+ * Converts schema parts that the generator misreads: lists of types, branches, formats of numbers, times with lengths,
+ * addresses, Base64, exclusive limits, required members without a schema.
  */
 function generated(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(generated);
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).map(([key, it]): [string, unknown] => [key, generated(it)]);
-  const all: Record<string, unknown> = Object.fromEntries(entries);
-  const { type, format, pattern, required, properties } = all;
+  const all: Record<string, unknown> = withOneBranch(Object.fromEntries(entries));
+  const { type, format, pattern, required, properties, exclusiveMinimum } = all;
   const own: unknown = Array.isArray(type) ? type.find((it) => it !== 'null') : type;
   if (own !== undefined) all['type'] = own === 'number' && /^int\d+$/.test(String(format)) ? 'integer' : own;
-  const { exclusiveMinimum, oneOf } = all;
-  // A number in a path is a text too, and so fits both.
-  if (Array.isArray(oneOf) && oneOf.some(isText)) all['oneOf'] = oneOf.filter(isText);
   if (typeof exclusiveMinimum === 'number') all['minimum'] = exclusiveMinimum + 1;
   if (format === 'url' || format === 'uri') return { type: 'string', enum: ['https://example.com/a'] };
   if (format === 'byte' || pattern === '^[A-Za-z0-9+/]*={0,2}$') return { type: 'string', enum: ['aGk='] };
@@ -56,6 +53,32 @@ function generated(schema: unknown): unknown {
   return all;
 }
 
+/**
+ * The generator mixes the branches of a schema. Takes one: a text before others, since a number in a path is a text too and
+ * fits both, and null last, since the mock rejects it beside a reference.
+ */
+function withOneBranch(schema: Record<string, unknown>): Record<string, unknown> {
+  const { oneOf, anyOf, ...more } = schema;
+  const branches = [oneOf, anyOf].filter((it) => Array.isArray(it)).map((them: unknown[]) => them.find(isText) ?? them.find(isNotNull));
+  const taken = branches.filter((it) => typeof it === 'object' && it !== null);
+  return taken.reduce<Record<string, unknown>>(
+    (all, branch) => {
+      const [had, has] = [all, branch as Record<string, unknown>];
+      const required = [had['required'], has['required']].flatMap((it) => (Array.isArray(it) ? it : []));
+      const properties = { ...Object(had['properties']), ...Object(has['properties']) };
+      return {
+        ...had,
+        ...has,
+        ...(required.length > 0 && { required: [...new Set(required)] }),
+        ...(Object.keys(properties).length > 0 && { properties }),
+      };
+    },
+    branches.length === 0 ? schema : more,
+  );
+}
+
+const isNotNull = (schema: unknown): boolean =>
+  !(typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'null');
 const isText = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string';
 
 /** The same numbers for the same seed. */
