@@ -7,7 +7,7 @@ import { decodeEndedCalls } from './ended-calls.js';
 import { readPosition } from './seal/archive-position.js';
 import { PartitionSealer, type SealedPart } from './seal/seal-partition.js';
 import { countOutside, type HotWindow } from './trim/hot-window.js';
-import { readKeys } from './trim/segment-keys.js';
+import { readKeys } from './segment-keys.js';
 import { trimSegment } from './trim/trim-partition.js';
 
 /** Ended calls of a partition whose keys are in memory until they are trimmed, about 200 bytes each. */

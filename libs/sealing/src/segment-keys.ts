@@ -1,8 +1,8 @@
 import { loadLines, type ArchiveStore, type Manifest } from '#archive';
 import { decodeSnapshot } from '#event-log';
 import { keys } from '#redis';
-import { endedCallsName } from '../archive-names.js';
-import { decodeEndedCalls, type EndedCall } from '../ended-calls.js';
+import { endedCallsName } from './archive-names.js';
+import { decodeEndedCalls, type EndedCall } from './ended-calls.js';
 
 /** Parts of Redis that a trimmed segment leaves behind. */
 export interface SegmentKeys {

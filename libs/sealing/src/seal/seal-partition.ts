@@ -29,7 +29,7 @@ import type { ContentPolicy } from '../content/content-keys.port.js';
 import { openContent, PLAIN_CONTENT } from '../content/segment-content.js';
 import { markSealed, propose, readPosition, resetPosition, type Proposal } from './archive-position.js';
 import { readEndedCalls, type SealedCall } from './read-ended-calls.js';
-import { keysOf, type SegmentKeys } from '../trim/segment-keys.js';
+import { keysOf, type SegmentKeys } from '../segment-keys.js';
 
 /** Summary of a sealed segment, for users that do not read it. */
 export interface SealedPart {

@@ -2,7 +2,7 @@ import type { ArchiveStore, Manifest } from '#archive';
 import { decodeSnapshot, encodeKeptEntry, seqOf, type CallState, type StreamEntry } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import { trimTo } from '../seal/archive-position.js';
-import type { SegmentKeys } from './segment-keys.js';
+import type { SegmentKeys } from '../segment-keys.js';
 
 /** Keys that are removed or read in one command. */
 const PAGE = 1_000;
