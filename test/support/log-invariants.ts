@@ -30,7 +30,8 @@ export interface FullLog {
  * I7 no second run of what acts once; I8 one call for each idempotency key; I9 timers are exactly the calls that have not
  * ended; I11 approvals; I12 calls that name each other are of one tenant; I16 no secrets; besides, heads agree with the log,
  * sums of open calls with the heads, and those with the values beside the log, Ends with the updates, and hook runs with their place in the call. What clients saw
- * (I1, I10, I12) is `client-histories.ts`, the archive (I14) is `check-archive.ts`. Rows of the history (I13) are compared by
+ * (I1, I10, I12) is `client-histories.ts`, the archive (I14) is `check-archive.ts`: `TestCluster.close` and `cleanUp` of standalone check
+ * them as well, `TestGateway.close` the calls that clients got. Rows of the history (I13) are compared by
  * test/faults/projector.spec.ts and `npm run soak -- history`; whether processes are gone (I15) by the tests about those.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {

@@ -3,9 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Call } from '#contracts';
+import { createRedis } from '#redis';
 import { programOf } from './app-program.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.mjs';
+import { checkArchive } from './invariants/check-archive.js';
+import { forgetHistories, historiesOf } from './invariants/client-histories.js';
+import { readFullLog } from './log-invariants.js';
+import { startRedisServer } from './redis-server.mjs';
 
 export interface Ended {
   readonly code: number | null;
@@ -30,12 +35,13 @@ export interface StandaloneProcess {
 }
 
 const running = new Set<ChildProcess>();
-const directories = new Set<string>();
+/** Addresses of the gateways that worked on each data directory. */
+const directories = new Map<string, Set<string>>();
 
 /** A fresh data directory, removed by `cleanUp`. */
 export function freshDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'toolyard-standalone-'));
-  directories.add(directory);
+  directories.set(directory, new Set());
   return directory;
 }
 
@@ -61,13 +67,17 @@ export async function spawnStandalone(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
+  const url = `http://127.0.0.1:${port}`;
+  const urls = directories.get(data);
+  if (urls?.has(url) === false) forgetHistories(url);
+  urls?.add(url);
   let said = '';
   const remember = (chunk: Buffer) => (said += String(chunk));
   child.stdout.on('data', remember);
   child.stderr.on('data', remember);
   const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     data,
     child,
     output: () => said,
@@ -85,7 +95,10 @@ export async function spawnStandalone(
   };
 }
 
-/** Ends what a test left running, and the Redis and PostgreSQL of what was killed; removes the data. */
+/**
+ * Ends what a test left running, and the Redis and PostgreSQL of what was killed; removes the data. Rejects with what the log and
+ * what clients saw violate of the invariants.
+ */
 export async function cleanUp(): Promise<void> {
   for (const child of running) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -96,12 +109,32 @@ export async function cleanUp(): Promise<void> {
     clearTimeout(force);
   }
   running.clear();
-  for (const directory of directories) {
+  const violations: string[] = [];
+  for (const [directory, urls] of directories) {
     endRedisOf(directory);
     await endPostgresOf(directory);
+    violations.push(...(await violationsIn(directory, urls)));
     rmSync(directory, { recursive: true, force: true });
   }
   directories.clear();
+  if (violations.length > 0) throw new Error(`violations of the invariants:\n${violations.join('\n')}`);
+}
+
+/** Calls may be open: the next start of standalone would end them. */
+async function violationsIn(directory: string, urls: ReadonlySet<string>): Promise<string[]> {
+  const dir = join(directory, 'redis');
+  if (!existsSync(join(dir, 'appendonlydir'))) return [];
+  const server = await startRedisServer({ dir, settings: ['--appendonly', 'yes', '--save', ''] });
+  const redis = createRedis(server.url);
+  try {
+    const log = await readFullLog(redis, 16, { byApps: true });
+    const archive = join(directory, 'archive');
+    const ofArchive = existsSync(archive) ? await checkArchive(`file://${archive}`) : [];
+    return [...log.violations, ...ofArchive, ...[...urls].flatMap((url) => historiesOf(url).check(log))];
+  } finally {
+    redis.disconnect();
+    await server.stop();
+  }
 }
 
 function endRedisOf(directory: string): void {
@@ -139,7 +172,9 @@ export async function submit(app: StandaloneProcess, body: unknown, wait = 60): 
     body: JSON.stringify(body),
   });
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return Call.parse(await answer.json());
+  const call = Call.parse(await answer.json());
+  historiesOf(app.url).answered({ key: app.key(), callId: call.id, sessionId: call.sessionId, idempotencyKey: undefined });
+  return call;
 }
 
 export async function read(app: StandaloneProcess, callId: string, wait = 60): Promise<Call> {
