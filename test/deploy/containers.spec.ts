@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { POOLS } from '#contracts';
@@ -8,7 +10,10 @@ import { createRedis } from '#redis';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { readProjectorConfig } from '../../apps/projector/src/projector.config.js';
 import { readStandaloneConfig } from '../../apps/standalone/src/standalone.config.js';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { startRedisServer } from '../support/redis-server.mjs';
+import { cleanUp, freshDirectory, spawnStandalone, submit } from '../support/standalone.js';
 
 const Service = z.object({
   image: z.string().optional(),
@@ -114,6 +119,56 @@ describe('the Dockerfile', () => {
   });
 });
 
+/** Without a container engine: the stages run in a folder, whose system is that of this machine. */
+describe('the root file system of the standalone image', () => {
+  const root = mkdtempSync(join(tmpdir(), 'toolyard-image-'));
+  const [built, image] = [join(root, 'build'), join(root, 'image')];
+  const [build = '', system = '', standalone = ''] = stages();
+
+  beforeAll(() => {
+    for (const folder of [built, image]) mkdirSync(folder);
+    for (const [, name = '', text = ''] of instructions(build)) {
+      if (name === 'COPY') copy(process.cwd(), built, text, '-a');
+      // Packages and programs are there already, the same as the commands make.
+      const linked = (folder: string) => `cp -al ${join(process.cwd(), folder)} .`;
+      const list = 'node_modules/.package-lock.json';
+      const packages = `${linked('node_modules')} && cp --remove-destination ${join(process.cwd(), list)} ${list}`;
+      const command = text.replace(/^npm ci\b.*/m, packages).replace('npm run build', linked('dist'));
+      if (name === 'RUN') execFileSync('sh', ['-ec', command], { cwd: built, stdio: 'pipe' });
+    }
+    for (const [, name = '', text = ''] of instructions(system)) {
+      const fromBuild = /^--from=build (.*)/.exec(text)?.[1]?.replaceAll('/app/', '');
+      if (name === 'COPY')
+        copy(fromBuild === undefined ? process.cwd() : built, image, fromBuild ?? text, fromBuild === undefined ? '-a' : '-al');
+    }
+    writeFileSync(join(root, 'passwd'), 'root:x:0:0::/root:/bin/sh\ntoolyard:x:10001:10001::/tmp:/usr/sbin/nologin\n');
+  });
+  afterAll(async () => {
+    await cleanUp();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  it('runs calls and lists them in the standalone image, as its user on a root that is read only, with a PostgreSQL of npm', async () => {
+    const data = freshDirectory();
+    const words = (stage: string, name: string) => JSON.parse(textOf(stage, name)) as string[];
+    const user = '--unshare-user --uid 10001 --gid 10001 --cap-drop ALL --die-with-parent';
+    const places = `--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --ro-bind ${join(root, 'passwd')} /etc/passwd`;
+    const mounts = `--ro-bind ${image} /mnt --bind ${data} ${data} --chdir /mnt`;
+    const program = [...words(system, 'ENTRYPOINT').slice(2), ...words(standalone, 'CMD')];
+    const command = ['bwrap', ...`${user} ${places} ${mounts}`.split(' '), ...program];
+    const { GATEWAY_PORT: _, ...settings } = { ...variables(system), ...variables(standalone) };
+    const own = { TOOLYARD_DATA: data, WORKSPACE_ROOT: join(data, 'workspaces'), DATABASE_URL: '', HOME: '/tmp' };
+    const app = await spawnStandalone(data, { ...settings, ...own }, command);
+    await app.up();
+    const call = await submit(app, { tool: 'file_write', arguments: { path: 'a.txt', content: 'in the image' } });
+    expect(call.outcome).toBe('completed');
+    const agent = new Agent(app.url, app.key());
+    await eventually(async () => JSON.stringify((await agent.get('/v1/calls')).body).includes(call.id), 'the call in the lists');
+    app.signal('SIGTERM');
+    await app.ended();
+  });
+});
+
 describe('prometheus.yaml', () => {
   it('passes promtool check config with prometheus.yaml', () => {
     const run = spawnSync('promtool', ['check', 'config', 'deploy/prometheus/prometheus.yaml'], { encoding: 'utf8' });
@@ -161,6 +216,39 @@ describe('redis.conf', () => {
     }
   });
 });
+
+/** Instructions of a stage with their texts, whose lines that go on are joined. */
+function instructions(stage: string): RegExpMatchArray[] {
+  return [...stage.replaceAll('\\\n', '').matchAll(/^([A-Z]+) (.+)$/gm)];
+}
+
+function textOf(stage: string, name: string): string {
+  return instructions(stage).find((it) => it[1] === name)?.[2] ?? '[]';
+}
+
+function variables(stage: string): Record<string, string> {
+  const pairs = instructions(stage).flatMap(([, name, text = '']) => (name === 'ENV' ? text.trim().split(/\s+/) : []));
+  return Object.fromEntries(pairs.map((pair) => pair.split('=')));
+}
+
+/** Files that the patterns of a COPY name. */
+function matching(folder: string, patterns: readonly string[]): string[] {
+  return execFileSync('sh', ['-c', `ls -d ${patterns.join(' ')}`], { cwd: folder, encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
+/** Does what COPY does: of a folder the content is copied. `-al` makes links, for files that nothing changes. */
+function copy(from: string, to: string, text: string, how: '-a' | '-al'): void {
+  const names = text.split(' ');
+  const target = names.pop() ?? '';
+  const isFolder = (name: string) => statSync(join(from, name)).isDirectory();
+  for (const source of matching(from, names)) {
+    const place = join(to, target, target.endsWith('/') && !isFolder(source) ? basename(source) : '');
+    mkdirSync(join(place, isFolder(source) ? '.' : '..'), { recursive: true });
+    execFileSync('cp', [how, '-T', join(from, source), place]);
+  }
+}
 
 function stages(): string[] {
   return dockerfile()
