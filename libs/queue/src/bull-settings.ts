@@ -18,8 +18,11 @@ export const PRIORITY: Record<Priority, number> = { high: 1, normal: 2, low: 3 }
 /** Factor in BullMQ's order `priority * 2^32 + place`; equal in lua/. */
 export const PRIORITY_SPAN = 2 ** 32;
 
-/** Seconds after which an idle Worker polls without a marker: a net for lost markers, which wake it at once. */
-export const IDLE_POLL_S = 30;
+/**
+ * Seconds after which an idle Worker polls without a marker: a net for lost markers, which wake it at once. Less than the timeout of a
+ * blocking connection to a cluster.
+ */
+export const IDLE_POLL_S = 10;
 
 /** Default lock of fetched jobs, after which a silent worker loses them. */
 export const LOCK_MS = 30_000;

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Meters } from './meters.js';
 
-/** Each sample wakes the process. */
-const RESOLUTION_MS = 100;
+/** Each sample wakes the process; a shorter block may lie between two. */
+const RESOLUTION_MS = 50;
 const nanoseconds = (ns: number) => (Number.isFinite(ns) ? Math.max(0, ns / 1e9 - RESOLUTION_MS / 1000) : 0);
 
 export interface ProcessCollector {
