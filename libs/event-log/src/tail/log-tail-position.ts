@@ -1,4 +1,4 @@
-import { getTogether, keys, type RedisConnection } from '#redis';
+import { keys, type RedisConnection } from '#redis';
 import { FIRST_EPOCH, fingerprintOf, seqOf, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from '../read/cursor.js';
 
@@ -17,8 +17,8 @@ export type PositionCheck =
 /** Present place of `$`. The counter is read first: an empty stream then proves that nothing was appended in between. */
 export async function readTailPosition(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
   const [epoch, counter, newest] = await Promise.all([
-    getTogether(redis, keys.epoch(partition)),
-    getTogether(redis, keys.seq(partition)),
+    redis.get(keys.epoch(partition)),
+    redis.get(keys.seq(partition)),
     redis.xrevrange(keys.log(partition), '+', '-', 'COUNT', 1),
   ]);
   const [entry] = newest;
