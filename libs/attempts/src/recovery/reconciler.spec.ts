@@ -84,7 +84,7 @@ describe('Reconciler', () => {
       return lock.tryAcquire();
     };
     reconciler(new ListQueue(), 'w1', {
-      lock: { tryAcquire, release: () => lock.release() },
+      lock: { tryAcquire, release: () => lock.release(), ttlMs: lock.ttlMs },
       onSweep: (error) => void swept.push(error?.message),
     }).start();
     await eventually(() => swept.length > 3, 'four sweeps');

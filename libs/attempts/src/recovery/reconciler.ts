@@ -51,7 +51,7 @@ export interface ReconcilerDeps {
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'now' | 'listDue' | 'snapshot' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
-  readonly lock: Pick<SweeperLock, 'tryAcquire' | 'release'>;
+  readonly lock: Pick<SweeperLock, 'tryAcquire' | 'release' | 'ttlMs'>;
   /** Ends the rest between two sweeps; closed with the reconciler. */
   readonly growth: Pick<LogGrowth, 'mark' | 'grown' | 'close'>;
   readonly logger: RecoveryLog;
@@ -133,7 +133,7 @@ export class Reconciler {
     }
   }
 
-  /** Sweeps if this worker holds the lock. The others only look for the next timer. */
+  /** Sweeps if this worker holds the lock. The others try again when it may have expired. */
   private async sweepOnce(): Promise<number> {
     // Before the sweep: an event that comes meanwhile ends the rest after it.
     await this.deps.growth.mark();
@@ -141,9 +141,7 @@ export class Reconciler {
       const restMs = await this.sweep();
       return this.backoff.counts().size > 0 ? Math.min(restMs, LOST_QUEUE_CHECK_MS) : restMs;
     }
-    const now = await this.deps.store.now();
-    const found = await Promise.all(this.groups().map((group) => this.deps.store.listDue(group, now, 1)));
-    return Math.min(...found.map((one) => restOf(one, now)));
+    return this.deps.lock.ttlMs;
   }
 
   private groups(): readonly (readonly string[])[] {

@@ -5,7 +5,8 @@ export class SweeperLock {
   constructor(
     private readonly redis: RedisConnection,
     private readonly workerId: string,
-    private readonly ttlMs: number,
+    /** Milliseconds after which the lock of a lost worker expires. */
+    readonly ttlMs: number,
   ) {}
 
   /** True if this worker sweeps now. Rejects while Redis is unreachable. */
