@@ -56,9 +56,16 @@ export class BatchSlots {
     return slot.callId === callId && slot.state !== 'ended' ? index : undefined;
   }
 
-  /** False while all calls are submitted and some have not ended: the End of another one leads to no step. */
+  /**
+   * False while all calls are submitted and some have not ended: the End of another one leads to no step, but for one under `abort`
+   * that never started.
+   */
   mayStep(): boolean {
-    return this.stale.size > 0 || this.all.every(({ state }) => state === 'ended') || this.all.some(({ state }) => UNSUBMITTED.has(state));
+    return (
+      this.stale.size > 0 ||
+      this.all.every(({ state }) => state === 'ended') ||
+      this.all.some(({ state, notStarted }) => UNSUBMITTED.has(state) || (this.keepsQuestions && notStarted))
+    );
   }
 
   staleIndexes(): number[] {
