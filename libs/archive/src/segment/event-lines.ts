@@ -26,7 +26,7 @@ const NEWLINE = 0x0a;
  */
 export function toLine(event: SealedEvent, place: EventPlace): string {
   const { seq, time, json } = event;
-  if (!isComposed(event, place)) {
+  if (composedTime(seq, json, place) !== time) {
     const envelope: unknown = JSON.parse(json);
     const fault = placeFault(envelope, seq, place) ?? (timeOf(envelope) === time ? undefined : `has the time ${time}`);
     if (fault !== undefined) throw new RangeError(`Event ${seq} of partition ${place.partition} ${fault}: ${json.slice(0, 200)}`);
@@ -38,14 +38,15 @@ export function toLine(event: SealedEvent, place: EventPlace): string {
 const TIME = '","time":"';
 
 /**
- * True for an envelope that begins as the log composes it, with the id and time of the event at their places. Saves most of the
- * time of a parse, which is needed for any other text.
+ * Time of an envelope that begins as the log composes it, with this id at its place; undefined for any other text. Saves most of the
+ * time of a parse.
  */
-function isComposed({ seq, time, json }: SealedEvent, { partition, epoch }: EventPlace): boolean {
+function composedTime(seq: number, json: string, { partition, epoch }: EventPlace): number | undefined {
   const head = `{"specversion":"1.0","id":"${epoch}.${Number(partition)}.${seq}","type":"`;
-  if (!json.startsWith(head)) return false;
+  if (!json.startsWith(head)) return undefined;
   const at = json.indexOf(TIME, head.length) + TIME.length;
-  return at > head.length && Date.parse(json.slice(at, json.indexOf('"', at))) === time;
+  const time = at > head.length ? Date.parse(json.slice(at, json.indexOf('"', at))) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /**
@@ -70,6 +71,11 @@ function parseLine(line: Buffer, index: number, manifest: Manifest): SealedEvent
   const seq = manifest.fromSeq + index;
   const json = line.toString();
   const envelope = parseJson(json);
+  if (envelope === undefined) {
+    // Sealed without a parse: the rest of the segment stays readable.
+    const time = composedTime(seq, json, manifest);
+    if (time !== undefined) return { seq, time, json };
+  }
   const fault = envelope === undefined ? 'is not JSON' : placeFault(envelope, seq, manifest);
   if (fault !== undefined) throw new ArchiveCorrupt(manifest.file.name, fault, index + 1);
   return { seq, time: timeOf(envelope), json };

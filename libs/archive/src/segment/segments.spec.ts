@@ -76,6 +76,12 @@ describe('a segment', () => {
     expect(readSegment(file, manifest).map(({ seq, time }) => ({ seq, time }))).toEqual(events.map(({ seq, time }) => ({ seq, time })));
   });
 
+  it('gives back the other events of a segment with one that is no JSON', () => {
+    const events = sampleEvents('07', 1, 3).map((event) => (event.seq === 2 ? { ...event, json: event.json.slice(0, -1) } : event));
+    const { manifest, file } = sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events });
+    expect(readSegment(file, manifest)).toEqual(events);
+  });
+
   it('gives back the events of a segment as they were sealed', () => {
     const { manifest, file } = first();
     const events = readSegment(file, manifest);
