@@ -12,7 +12,7 @@ const SHORTEST_KNOWN = 6;
  * Most secrets that are looked for in a value from outside: each costs some microseconds, and more for every later text. What comes
  * after them is removed as a whole.
  */
-const MOST_SECRETS = 1_000;
+export const MOST_SECRETS = 1_000;
 
 /** A value with its secrets marked; `secrets` are those that were found, as they were. The very same value when there are none. */
 export interface Redacted<T> {

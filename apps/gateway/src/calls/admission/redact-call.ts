@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonValue, SubmitCallBody, TrustOption } from '#contracts';
-import { escapeInvisibleJson, escapeInvisibleText, type Redactor } from '#redaction';
+import { ProblemError, type JsonValue, type SubmitCallBody, type TrustOption } from '#contracts';
+import { escapeInvisibleJson, escapeInvisibleText, MOST_SECRETS, type Redactor } from '#redaction';
 import type { TenantRedaction } from '../../governance/tenant-redaction.js';
 import type { EvaluatedCall } from './evaluated-call.js';
 import type { NewCallInput } from './new-call.js';
@@ -65,6 +65,8 @@ function withHiddenTextShown({ body, evaluated, secretArguments }: RedactedCall,
  */
 function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: EvaluatedCall): RedactedCall {
   const { value, secrets } = redactor.json(evaluated.args);
+  if (secrets.length >= MOST_SECRETS)
+    throw new ProblemError('invalid_request', `Expected fewer than ${MOST_SECRETS} secrets in the arguments: submit the work in parts`);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.withSecrets(secrets) : redactor;
   // Redacts a secret of one argument in all others.
