@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ToolyardWorker, workerTool } from '#client/worker';
 import {
@@ -173,6 +174,39 @@ describe('workers in other languages', () => {
       worker.stop();
       await run;
       await other.close();
+    }
+  });
+
+  it.each([
+    ['over long polls', {}],
+    ['over a WebSocket', { WebSocket }],
+  ])('takes results of more parts than requests of agents may have %s, and fails calls with too large ones', async (_how, transport) => {
+    const add = workerTool({
+      name: 'add',
+      description: 'Lists numbers.',
+      input: z.strictObject({ a: z.number() }),
+      run: ({ a }) => ({ content: [], structuredContent: { list: Array.from({ length: a }, () => 1) } }),
+    });
+    const worker = new ToolyardWorker({
+      baseUrl: gateway.url,
+      apiKey: WORK_KEY,
+      name: `w${++count}`,
+      tools: [add],
+      slots: 2,
+      ...transport,
+    });
+    const run = worker.run();
+    try {
+      await eventually(async () => (await toolNames()).includes('add'), 'the tool');
+      const ids = await Promise.all([30_000, 101_000].map(async (a) => (await submit({ a })).id));
+      const ended = await Promise.all(ids.map((id) => agent.ended(id)));
+      expect(ended.map(({ outcome, result }) => [outcome, result?.structuredContent === undefined])).toEqual([
+        ['completed', false],
+        ['failed', true],
+      ]);
+    } finally {
+      worker.stop();
+      await run;
     }
   });
 

@@ -49,6 +49,8 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
 ];
 
+/** Requests of workers, which carry results and schemas. */
+const WORKERS_PATH = nestPath(ROUTES.registerWorker.path);
 const OUTPUT_PATH = nestPath(ROUTES.putCallOutput.path);
 const BUNDLES_PATH = nestPath(ROUTES.uploadBundle.path);
 
@@ -112,9 +114,10 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.removeAllContentTypeParsers();
   const turns = app.get(FairTurns);
   fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    const mostParts = request.routeOptions.url?.startsWith(WORKERS_PATH) === true ? WORKER_LIMITS.jsonParts : LIMITS.jsonParts;
     const parse = () => {
       try {
-        done(null, parseJsonBody(text));
+        done(null, parseJsonBody(text, mostParts));
       } catch (error) {
         done(toProblem(error));
       }

@@ -1,4 +1,4 @@
-import { WORKER_LIMITS, type WorkerOutput, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
+import { hasMoreParts, WORKER_LIMITS, type WorkerOutput, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
 import { Suspended, WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
 
 type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error' | 'output'>;
@@ -139,7 +139,7 @@ export class RunningCall {
 }
 
 function fitsFrame(value: object): boolean {
-  return bytesOf(value) <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD;
+  return bytesOf(value) <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD && !hasMoreParts(JSON.stringify(value), WORKER_LIMITS.jsonParts);
 }
 
 function bytesOf(value: object): number {
@@ -151,7 +151,8 @@ function orTooLarge(frame: WorkerFrameOf<'finish' | 'suspend'>, wseq: number): W
   if (fitsFrame(frame)) return frame;
   const bytes = bytesOf(frame);
   const what = frame.op === 'finish' ? 'result' : 'state';
-  const error = new WorkerToolError(`The ${what} has ${bytes} bytes; expected at most ${WORKER_LIMITS.frameBytes}.`, { code: 'too_large' });
+  const limits = `${WORKER_LIMITS.frameBytes} bytes and ${WORKER_LIMITS.jsonParts} members and items`;
+  const error = new WorkerToolError(`The ${what} has ${bytes} bytes; expected at most ${limits}.`, { code: 'too_large' });
   return { op: 'finish', callId: frame.callId, fence: frame.fence, wseq, ...failureOf(error) };
 }
 

@@ -47,7 +47,8 @@ export class BrowserEngine {
     if (mode === 'off') return failed('BROWSER switches it off on this worker');
     if (this.executable === undefined || !existsSync(this.executable))
       return failed(`there is no Chromium${this.executable === undefined ? '' : ` at ${this.executable}`}: install the package chromium`);
-    if (!isInstalled()) return failed('the npm package playwright-core is not installed: install it beside Toolyard, npm install playwright-core');
+    if (!isInstalled())
+      return failed('the npm package playwright-core is not installed: install it beside Toolyard, npm install playwright-core');
     if (mode === 'sandboxed' && process.getuid?.() === 0)
       return failed("Chromium's own sandbox does not work for root: run the worker as another user, or set BROWSER=unsandboxed");
     return { ok: true, detail: mode === 'sandboxed' ? "pages run in Chromium's own sandbox" : "pages run without Chromium's own sandbox" };

@@ -69,7 +69,7 @@ export class WorkerSocket implements WorkerTransport {
       else if (frame.op === 'hello') void this.hello(frame);
       else throw new ProblemError('conflict', `Expected hello as the first frame; got ${frame.op}`);
     } catch (error) {
-      this.refuse(error);
+      this.refuse(error, callIdOf(message[0]));
     }
   }
 
@@ -93,9 +93,9 @@ export class WorkerSocket implements WorkerTransport {
     else throw new ProblemError('overloaded', 'Expected to wait for welcome; the frame is dropped');
   }
 
-  private refuse(error: unknown): void {
+  private refuse(error: unknown, callId?: string): void {
     if (error instanceof MessageFlood) return this.endFlood(error.message);
-    this.send({ op: 'refused', problem: toProblem(error).toProblem() });
+    this.send({ op: 'refused', problem: toProblem(error).toProblem(), ...(callId === undefined ? {} : { callId }) });
     if (++this.refusals >= REFUSED_FRAMES) this.close(PROTOCOL, 'too many refused frames');
   }
 
@@ -109,6 +109,14 @@ export class WorkerSocket implements WorkerTransport {
     clearTimeout(this.helloTimer);
     if (this.worker !== undefined) void this.workers.disconnect(this.worker);
   }
+}
+
+/** Call of a frame that is not parsed, where clients write it: before the result. */
+function callIdOf(data: RawData): string | undefined {
+  const head = (
+    Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data)
+  ).toString('latin1', 0, 300);
+  return /^\{"op":"\w{1,20}","callId":"([\w-]{1,64})"/.exec(head)?.[1];
 }
 
 function sizeOf(data: RawData): number {
