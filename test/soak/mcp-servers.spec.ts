@@ -49,7 +49,7 @@ describe('MCP servers from npm', () => {
 
   beforeAll(async () => {
     writeFileSync(join(folder, 'package.json'), '{}');
-    installPackages(
+    await installPackages(
       folder,
       SERVERS.map(([, pack]) => pack),
     );
