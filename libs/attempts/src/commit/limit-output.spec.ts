@@ -132,4 +132,16 @@ describe('limitOutput', () => {
       }),
     );
   });
+
+  it.each([
+    ['other fields of half the limit', { stdout: '', stderr: '', rows: 'x'.repeat(50_000) }],
+    ['numbers that JSON.parse rounds', '{"stdout":"","stderr":"","id":12345678901234567890,"rows":[' + '1,'.repeat(20_000) + '1]}'],
+  ])('cuts a text that only looks like the streams of a command: with %s', (_what, output) => {
+    const text = typeof output === 'string' ? output : JSON.stringify(output);
+    const ends = { tailBytes: 10_000, readOn: () => 'read on' };
+    const { content } = limitOutput([{ type: 'text', text }], 30_000, { ends });
+    const [shown = ''] = content.map(modelText);
+    expect(Buffer.byteLength(shown)).toBeLessThan(31_000);
+    expect([shown.startsWith(text.slice(0, 100)), shown.endsWith(text.slice(-100))]).toEqual([true, true]);
+  });
 });

@@ -117,6 +117,8 @@ function streamsWithoutMiddles(
   if (read === undefined) return undefined;
   const { stdout, stderr } = read;
   const frameBytes = Buffer.byteLength(JSON.stringify({ ...read, stdout: '', stderr: '' }));
+  // Output of a command that only looks like this: its other fields are not cut.
+  if (frameBytes > limitBytes / 2) return undefined;
   const sizes = [stdout, stderr].map(jsonBytes);
   const rooms = shareRoom(sizes, Math.max(0, limitBytes - frameBytes));
   const [out, err] = [stdout, stderr].map((stream, index) => {
@@ -142,7 +144,8 @@ function streamsIn(text: string): CommandStreams | undefined {
   if (!text.startsWith('{') || !text.includes('"stdout":"') || !text.includes('"stderr":"')) return undefined;
   try {
     const read: unknown = JSON.parse(text);
-    return isStreams(read) ? read : undefined;
+    // Dialects write it so; other output would be written anew, with rounded numbers.
+    return isStreams(read) && JSON.stringify(read) === text ? read : undefined;
   } catch {
     return undefined;
   }
