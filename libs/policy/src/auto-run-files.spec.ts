@@ -184,6 +184,8 @@ describe('a command that may write a file that later commands run', () => {
     'npm pkg set scripts.test=x',
     'npm set-script test x',
     'wget -r https://example.com/',
+    'wget --rec https://example.com/',
+    'wget -nHp https://example.com/',
     'wget -qi list',
     'wget --content-disposition https://example.com/a',
   ];

@@ -67,6 +67,17 @@ describe('trust in exactly one command', () => {
   });
 
   it.each([
+    ['cat gen.py | python3', ['python3 <<E\nimport os\nE', 'python3 <<< "evil"', '{ python3; } < a.py']],
+    ['cat a.yaml | kubectl apply -f -', ['kubectl apply -f - <<E\nkind: evil\nE']],
+    ['{ python3; } < a.py', ['{ python3; } < b.py', '{ python3; } <<E\nimport os\nE', 'python3']],
+  ])('limits the trust in a command to what it reads, from whatever it comes: %j, not %j', (command, others) => {
+    const grants = optionsOf(command)
+      .filter(({ id }) => id === 'command-full')
+      .reduce(addGrant, NO_GRANTS);
+    expect([command, ...others].map((it) => judge(it, { grants }).effect)).toEqual(['allow', ...others.map(() => 'ask')]);
+  });
+
+  it.each([
     'LD_PRELOAD=x ls',
     'PATH=/x ls',
     'GIT_SSH_COMMAND=x git fetch',

@@ -59,7 +59,7 @@ const PROGRAMS: Readonly<Record<string, Unnamed>> = {
   // Further words may be values of options.
   unzip: { acts: ([first = '']) => !/^-[aCjLMnoqTu]*[lptvzZ]/.test(first), reason: BY_CONTENT },
   wget: {
-    acts: some(/^-(?:[A-Za-z]*[irm]|-(?:input-file|recursive|mirror|content-disposition|trust-server-names|page-requisites)(?:=|$))/),
+    acts: some(/^-(?:[A-Za-z]*[irmp]|-(?:input|rec|mir|content-d|trust|page))/),
     reason: 'the server says which files it writes',
   },
   yarn: NODE_CONFIG,

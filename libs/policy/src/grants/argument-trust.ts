@@ -2,7 +2,7 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
-import { extraEffects, writesFiles, writtenText } from '../shell/extra-effects.js';
+import { extraEffects, inputText, writesFiles, writtenText } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -123,7 +123,8 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
 
 /**
  * The words must fit, with the variables that they set, and also the text with its redirections: `ls` does not allow `ls > file`,
- * nor does `ls` with any arguments.
+ * nor does `ls` with any arguments. A pattern of one very text must have what the command reads: `python3` of `cat a | python3` allows
+ * no here-document.
  */
 function matchingAllowPattern(
   lists: readonly CommandPatterns[],
@@ -132,7 +133,8 @@ function matchingAllowPattern(
 ): string | undefined {
   const besides = extraEffects(command);
   for (const { matching } of lists) {
-    const fitting = matching(besides + plainText(command)).filter(counts);
+    const whole = inputText(command) === '' ? undefined : matching(writtenText(command));
+    const fitting = matching(besides + plainText(command)).filter((it) => counts(it) && (whole?.includes(it) !== false || !isExact(it)));
     if (fitting.length === 0) continue;
     const written = command.redirects.length === 0 ? fitting : matching(besides + command.text);
     const pattern = fitting.find((it) => written.includes(it) && !(it.endsWith(ANY_ARGUMENTS) && writesFiles(command)));

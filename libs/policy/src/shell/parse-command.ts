@@ -248,5 +248,5 @@ function inputOf(redirects: readonly Redirection[]): ShellInput | undefined {
   if (last.type === 'HereDoc') return { from: 'text', text: last.body.text, dynamic: isDynamic(last.body) };
   if (last.type === 'HereString')
     return { from: 'text', text: last.target?.value ?? '', dynamic: last.target !== undefined && isDynamic(last.target) };
-  return { from: 'file' };
+  return { from: 'file', target: last.target?.value ?? '' };
 }

@@ -17,7 +17,10 @@ export interface ShellRedirect {
 }
 
 /** Source of a command's standard input, if not the terminal. `text`: a here-document with known text. */
-export type ShellInput = { readonly from: 'pipe' | 'file' } | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
+export type ShellInput =
+  | { readonly from: 'pipe' }
+  | { readonly from: 'file'; readonly target: string }
+  | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
 
 /** Simple command of a command line, at any depth. */
 export interface SubCommand {
