@@ -38,8 +38,8 @@ const SHOWN_CHARS = 1_000_000;
 const LABEL_CHARS = 90;
 
 /**
- * A request that can be changed and sent, and the same as code, which reads the key from the environment. Ids are those of the
- * newest call; what differs with each request, such as a header for repetitions, is empty.
+ * A request that can be changed and sent, and the same as code, which reads the key from the environment. Ids of a read are
+ * those of the newest call; what differs with each request, such as a header for repetitions, is empty.
  */
 export function TryOperation({ operation }: { readonly operation: Operation }) {
   const { client } = useToolyard();
@@ -132,9 +132,10 @@ function bodyText(example: unknown): string {
   return example === undefined ? '' : typeof example === 'string' ? example : JSON.stringify(example, null, 2);
 }
 
-/** Entry of a parameter before a person changes it: of the path, from the newest call. */
-function prefilled({ path }: Operation, parameter: Parameter, newest: CallSummary | null | undefined): string {
+/** Entry of a parameter before a person changes it: of the path of a read, from the newest call. Other operations would act on it. */
+function prefilled({ path, method }: Operation, parameter: Parameter, newest: CallSummary | null | undefined): string {
   if (parameter.in !== 'path') return parameter.required === true && parameter.in === 'query' ? exampleOf(parameter) : '';
+  if (method !== 'GET') return '';
   const collection = path.split(`/{${parameter.name}}`)[0]?.split('/').at(-1);
   if (collection === 'calls') return newest?.id ?? '';
   if (collection === 'sessions') return newest?.sessionId ?? '';
@@ -156,7 +157,7 @@ function BodyInput({ isJson, ...props }: BodyInputProps) {
     styles: { input: { fontFamily: 'var(--app-mono)', fontSize: 13 } },
   };
   if (!isJson) return <Textarea {...look} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)} />;
-  return <JsonInput {...look} {...props} validationError="This is not JSON yet" formatOnBlur />;
+  return <JsonInput {...look} {...props} validationError="This is not JSON yet" />;
 }
 
 interface Answer {

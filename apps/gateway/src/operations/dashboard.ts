@@ -27,7 +27,7 @@ const FOREVER = 'public, max-age=31536000, immutable';
 const PAGES = ['/', '/docs'] as const;
 
 /** Paths for programs: a browser gets the program's response, even a 404. */
-const NOT_PAGES = /^\/(v1|mcp|docs\/stream|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
+const NOT_PAGES = /^\/(v1|mcp|docs\/stream(?:[.?]|$)|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
 
 /**
  * Serves the dashboard at `/`, its files, and its start page for every deep link (an unknown path requested by a browser).

@@ -138,7 +138,7 @@ export const SESSION_EXAMPLES = [
 
 const FAILED_TODAY = { outcome: ['failed', 'timed_out'], tool: 'shell', since: '2026-01-31T00:00:00Z' };
 export const BULK_CANCEL_EXAMPLES = [{ filter: { sessionId: 'demo' }, dryRun: true }];
-export const BULK_ERASE_EXAMPLES = [{ filter: { sessionId: 'demo' }, reason: 'request 4711 of the data subject' }];
+export const BULK_ERASE_EXAMPLES = [{ filter: { sessionId: 'demo' }, dryRun: true, reason: 'request 4711 of the data subject' }];
 export const ERASE_CALL_EXAMPLES = [{ reason: 'request 4711 of the data subject' }];
 export const ERASURE_EXAMPLES = [
   {

@@ -90,8 +90,9 @@ function styleOf({ foreground, background, decorations }: ParseToken): SpanStyle
   const color = colorOf(front);
   const behind = colorOf(back);
   return {
-    color,
-    background: behind,
+    // Without members for a plain text: `TerminalText` counts them.
+    ...(color === undefined ? {} : { color }),
+    ...(behind === undefined ? {} : { background: behind }),
     ...(decorations.has('bold') ? { bold: true } : {}),
     ...(decorations.has('dim') ? { dim: true } : {}),
     ...(decorations.has('italic') ? { italic: true } : {}),
