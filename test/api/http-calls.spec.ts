@@ -52,7 +52,7 @@ describe('calls over HTTP', () => {
     expect(body.arguments).toEqual({ a: [1, 2] });
   });
 
-  it('refuses arguments with so many secrets that nobody would see what follows them', async () => {
+  it('refuses arguments with so many secrets that approvers would not see what follows', async () => {
     const decoys = ': password=hunter22 '.repeat(1_000);
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {
       tool: 'held',

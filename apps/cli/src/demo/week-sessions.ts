@@ -301,7 +301,7 @@ function release(day: number, version: string, goal: string): WeekSession {
       [read('package.json'), call('glob', { pattern: 'dist/*' })],
       [
         asks(
-          `git push --force origin main\ngit tag v${version}\nfor f in dist/*.js; do\n  gzip -k "$f"\ndone\naws s3 sync dist s3://shop-releases/${version} --delete`,
+          `git push --force https://git.example.invalid/shop.git main\ngit tag v${version}\nfor f in dist/*.js; do\n  gzip -k "$f"\ndone\naws s3 sync dist s3://shop-releases.example.invalid/${version} --delete`,
           answered('deny'),
         ),
       ],
