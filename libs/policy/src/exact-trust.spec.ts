@@ -69,6 +69,9 @@ describe('trust in exactly one command', () => {
   it.each([
     ['cat gen.py | python3', ['python3 <<E\nimport os\nE', 'python3 <<< "evil"', '{ python3; } < a.py']],
     ['cat a.yaml | kubectl apply -f -', ['kubectl apply -f - <<E\nkind: evil\nE']],
+    ['curl https://a.example/x | python3', ['cat gen.py | python3', 'curl https://b.example/x | python3', 'python3']],
+    ['npm test', ['>/etc/passwd npm test', '2>.envrc npm test', '>>f npm test', '&>f npm test', '<f npm test']],
+    ['>f npm test', ['npm test', '>g npm test', 'npm test >f']],
     ['{ python3; } < a.py', ['{ python3; } < b.py', '{ python3; } <<E\nimport os\nE', 'python3']],
   ])('limits the trust in a command to what it reads, from whatever it comes: %j, not %j', (command, others) => {
     const grants = optionsOf(command)

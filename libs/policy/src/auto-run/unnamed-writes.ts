@@ -59,7 +59,7 @@ const PROGRAMS: Readonly<Record<string, Unnamed>> = {
   // Further words may be values of options.
   unzip: { acts: ([first = '']) => !/^-[aCjLMnoqTu]*[lptvzZ]/.test(first), reason: BY_CONTENT },
   wget: {
-    acts: some(/^-(?:[A-Za-z]*[irmp]|-(?:input|rec|mir|content-d|trust|page))/),
+    acts: some(/^-(?:[A-Za-z0-9]*[irmp]|-(?:inp|rec|mi|content-d|tru|pag))/),
     reason: 'the server says which files it writes',
   },
   yarn: NODE_CONFIG,

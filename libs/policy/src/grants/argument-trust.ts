@@ -2,10 +2,11 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
-import { extraEffects, inputText, writesFiles, writtenText } from '../shell/extra-effects.js';
+import { extraEffects, writesFiles } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import { writtenText } from '../shell/written-text.js';
 import type { RiskArguments } from '../risk-arguments/risk-arguments.js';
 import { evaluatePath } from '../risk-arguments/evaluate-path.js';
 import { matchingOperation, type OperationArgument } from '../risk-arguments/operation.js';
@@ -71,10 +72,7 @@ export function exactCommandTrust(reading: ParsedCommand, facts: Pick<CallFacts,
 
 /** The same by patterns that are the very text of a command, with its quotes, variables and here-document. */
 function textTrust(reading: ParsedCommand, facts: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>): string | undefined {
-  return trustBy(reading, facts, (lists, command) => {
-    const text = writtenText(command);
-    return lists.flatMap(({ matching }) => matching(text)).find(isExact);
-  });
+  return trustBy(reading, facts, (lists, command) => lists.flatMap((list) => list.matching(textFor(list, command))).find(isExact));
 }
 
 /** Besides escaped characters, and what `trustOptions` puts around the spellings of a command, it has no special ones. */
@@ -91,16 +89,26 @@ function patternTrust(
   return trustBy(reading, facts, (lists, command) => matchingAllowPattern(lists, command, counts));
 }
 
+/** `inEveryPipe`: patterns of the configuration, whose author has read the effect of single commands. A person has seen one line. */
+interface TrustList extends CommandPatterns {
+  readonly inEveryPipe: boolean;
+}
+
+/** Text that an exact pattern of the list must match. */
+function textFor({ inEveryPipe }: TrustList, command: SubCommand): string {
+  return inEveryPipe && command.input?.from === 'pipe' ? extraEffects(command) + command.text : writtenText(command);
+}
+
 /** Trust in a line by a pattern for each of its commands. */
 function trustBy(
   reading: ParsedCommand,
   { policy, grants, patternsBy = 'operator' }: Pick<CallFacts, 'policy' | 'grants' | 'patternsBy'>,
-  patternOf: (lists: readonly CommandPatterns[], command: SubCommand) => string | undefined,
+  patternOf: (lists: readonly TrustList[], command: SubCommand) => string | undefined,
 ): string | undefined {
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
   const lists = [
-    commandPatterns(policy.commands.allowedCommands, patternsBy, reading),
-    commandPatterns(grants.allowedCommands, 'user', reading),
+    { ...commandPatterns(policy.commands.allowedCommands, patternsBy, reading), inEveryPipe: true },
+    { ...commandPatterns(grants.allowedCommands, 'user', reading), inEveryPipe: false },
   ];
   const written = reading.commands.filter(isWritten);
   if (written.length === 0) return undefined;
@@ -126,14 +134,12 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
  * nor does `ls` with any arguments. A pattern of one very text must have what the command reads: `python3` of `cat a | python3` allows
  * no here-document.
  */
-function matchingAllowPattern(
-  lists: readonly CommandPatterns[],
-  command: SubCommand,
-  counts: (pattern: string) => boolean,
-): string | undefined {
+function matchingAllowPattern(lists: readonly TrustList[], command: SubCommand, counts: (pattern: string) => boolean): string | undefined {
   const besides = extraEffects(command);
-  for (const { matching } of lists) {
-    const whole = inputText(command) === '' ? undefined : matching(writtenText(command));
+  for (const list of lists) {
+    const { matching } = list;
+    const text = textFor(list, command);
+    const whole = text === besides + command.text ? undefined : matching(text);
     const fitting = matching(besides + plainText(command)).filter((it) => counts(it) && (whole?.includes(it) !== false || !isExact(it)));
     if (fitting.length === 0) continue;
     const written = command.redirects.length === 0 ? fitting : matching(besides + command.text);

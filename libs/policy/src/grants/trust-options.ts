@@ -1,10 +1,11 @@
 import type { TrustOption } from '#contracts';
 import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { extraEffects, writtenText } from '../shell/extra-effects.js';
+import { extraEffects } from '../shell/extra-effects.js';
 import { findDangerousCommand, meansItsText } from '../shell/dangerous-command.js';
 import { isShell } from '../shell/inner-commands.js';
 import { executableOf, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import { writtenText } from '../shell/written-text.js';
 import { isWrapper } from '../shell/wrappers.js';
 import { riskArgumentsOf, type RiskArguments, type PathArgument } from '../risk-arguments/risk-arguments.js';
 import { lexicalPath } from '../patterns/lexical-path.js';

@@ -19,17 +19,6 @@ export function extraEffects({ words, assignments, redirects }: SubCommand): str
   ].join('');
 }
 
-/** Whole effect of a command as text, with its quotes and what it reads. */
-export function writtenText(command: SubCommand): string {
-  return extraEffects(command) + command.text + inputText(command);
-}
-
-/** Input of a command outside of its text: a here-document, or the file of a group around it. Empty for most commands. */
-export function inputText({ input, redirects }: SubCommand): string {
-  if (input?.from === 'text') return `\n${input.text}`;
-  return input?.from === 'file' && !redirects.some(({ operator }) => operator.startsWith('<')) ? `\n< ${input.target}` : '';
-}
-
 /** True if output of the command is redirected to a file. Excludes standard streams and the null device. */
 export function writesFiles({ redirects }: SubCommand): boolean {
   return redirects.some(writesFile);

@@ -101,9 +101,11 @@ class CommandWalker {
     this.note(node, scope);
     if (node.type === 'Pipeline') {
       const beside = scope.beside || node.commands.length > 1;
-      node.commands.forEach((command, index) =>
-        this.visit(command, { ...scope, beside, ...(index === 0 ? {} : { input: { from: 'pipe' } }) }),
-      );
+      const [first] = node.commands;
+      node.commands.forEach((command, index) => {
+        const before = this.source.slice(first?.pos, node.commands[index - 1]?.end);
+        this.visit(command, { ...scope, beside, ...(index === 0 ? {} : { input: { from: 'pipe', before } }) });
+      });
       return;
     }
     if (node.type === 'Command') this.read(commandOf(node, this.source, scope.input, this.depth > 0), this.depth);
@@ -179,7 +181,7 @@ function commandOf(node: Command, source: string, input: ShellInput | undefined,
       .filter((it) => it.type === 'Assignment')
       .map((it) => ({ name: it.name, value: assignedValue(it), dynamic: isDynamic(it) })),
     redirects: node.redirects.flatMap(redirectOf),
-    text: node.name ? source.slice(node.name.pos, node.end) : '',
+    text: node.name ? source.slice(Math.min(node.name.pos, ...node.redirects.map(({ pos }) => pos)), node.end) : '',
     inner,
     ...(ownInput === undefined ? {} : { input: ownInput }),
   };

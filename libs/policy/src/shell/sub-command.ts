@@ -18,7 +18,7 @@ export interface ShellRedirect {
 
 /** Source of a command's standard input, if not the terminal. `text`: a here-document with known text. */
 export type ShellInput =
-  | { readonly from: 'pipe' }
+  | { readonly from: 'pipe'; readonly before: string }
   | { readonly from: 'file'; readonly target: string }
   | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
 
@@ -29,7 +29,7 @@ export interface SubCommand {
   readonly assignments: readonly ShellAssignment[];
   readonly redirects: readonly ShellRedirect[];
   readonly input?: ShellInput;
-  /** Source text, without leading assignments. */
+  /** Source text, without leading assignments, with redirections before its name. */
   readonly text: string;
   /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which was not written as a command. */
   readonly inner: boolean;
