@@ -120,6 +120,30 @@ describe('notebook_edit', () => {
     expect(await edited(before, { cell_id: 'c1', new_source: 'x' })).toMatch(message),
   );
 
+  it.each([
+    ['"id": "c2"', '"id": null', 'cell-1'],
+    ['"id": "c2"', '"id": 7', '7'],
+    ['"outputs": [{"output_type": "stream", "name": "stdout", "text": ["a\\n", "b\\n"]}]', '"outputs": null', 'c2'],
+    ['"text": ["a\\n", "b\\n"]', '"text": null', 'c2'],
+    [`"source": "x = '\\u00e9\\/'"`, '"source": null', 'c2'],
+    [' "nbformat_minor": 5,', ' "nbformat_minor": null,', 'c2'],
+    [' "metadata": {},', ' "metadata": null,', 'c2'],
+    ['"metadata": {},\n "nbformat": 4', '"metadata": {}', 'c2'],
+  ])('edits a notebook that has %s as %s', async (written, odd, cell) => {
+    expect(NOTEBOOK).toContain(written);
+    const before = NOTEBOOK.replace(written, odd);
+    const after = await edited(before, { cell_id: cell, new_source: 'new' });
+    expect([after.includes('"new"'), after.startsWith(before.slice(0, 200))]).toEqual([true, true]);
+  });
+
+  it('asks which cell to replace or delete where there are several', async () => {
+    for (const edit_mode of ['replace', 'delete'])
+      expect(await edited(NOTEBOOK, { edit_mode, new_source: 'x' })).toBe(
+        'cell_id is required for replace and delete. Its cells are c1, c2.',
+      );
+    expect(await edited(`{\n "cells": [\n${FIRST}\n${END}`, { new_source: 'x' })).toContain('"x"');
+  });
+
   it('takes no text of a cell for the space behind its colons', () => {
     const text = '{"cells":[{"cell_type":"raw","metadata":{"":[["\\": "]]},"source":""}],"nbformat":4}';
     expect(new NotebookText(text).change(0, { source: ['a', 'b'] })).toBe(text.replace('"source":""', '"source":["a","b"]'));

@@ -23,7 +23,7 @@ const input = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Id of the cell, or "cell-0" for the first where cells have no ids. insert puts the new cell behind it; not given: at the end.',
+      'Id of the cell, or "cell-0" for the first where cells have no ids. insert puts the new cell behind it; not given: at the end. The others need it where there are several cells.',
     ),
   new_source: z.string().optional().describe('The new content of the cell. Required, except to delete.'),
   cell_type: z.enum(['code', 'markdown']).optional().describe('Kind of the cell. Not given: as it is, and code for a new cell.'),
@@ -108,8 +108,11 @@ function editedText(text: string, notebook: Notebook, { edit_mode, cell_id, new_
 /** @throws ToolError for a cell that is not there, with the names of similar ones */
 function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): number {
   if (cells.length === 0) throw new ToolError('tool_failed', 'Notebook has no cells to edit');
-  if (wanted === undefined) return 0;
   const names = cells.map(cellName);
+  if (wanted === undefined) {
+    if (cells.length === 1) return 0;
+    throw new ToolError('tool_failed', `cell_id is required for replace and delete. ${listed(names)}`);
+  }
   const at = names.indexOf(wanted) === -1 ? cells.findIndex((_cell, index) => wanted === `cell-${index}`) : names.indexOf(wanted);
   const same = names.filter((name) => name === wanted).length;
   if (same > 1)
@@ -119,11 +122,12 @@ function placeOf(cells: readonly NotebookCell[], wanted: string | undefined): nu
     );
   if (at !== -1) return at;
   const near = closestNames(wanted, names, 3);
-  const hint =
-    near.length > 0
-      ? `Did you mean ${near.join(', ')}?`
-      : `Its cells are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}.`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : listed(names);
   throw new ToolError('tool_failed', `Cell not found: ${wanted.slice(0, 100)}. ${hint}`);
+}
+
+function listed(names: readonly string[]): string {
+  return `Its cells are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}.`;
 }
 
 /** New cell, with its parts in Jupyter's order. Cells have ids since format 4.5. */
@@ -150,5 +154,7 @@ function replacedParts(cell: NotebookCell | undefined, source: readonly string[]
     source,
     ...(has('execution_count') && { execution_count: kind === 'code' ? null : undefined }),
     ...(has('outputs') && { outputs: kind === 'code' ? [] : undefined }),
+    // Pictures of a text, which code cannot have.
+    ...(isOther && kind === 'code' && { attachments: undefined }),
   };
 }

@@ -7,26 +7,30 @@ import { strictJson } from './notebook-json.js';
 const Source = z.union([z.string(), z.array(z.string())]).transform((source) => (typeof source === 'string' ? source : source.join('')));
 
 const Output = z.looseObject({
-  text: Source.optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-  ename: z.string().optional(),
-  evalue: z.string().optional(),
+  text: Source.nullish(),
+  data: z.record(z.string(), z.unknown()).nullish(),
+  ename: z.string().nullish(),
+  evalue: z.string().nullish(),
 });
 
+/** Programs write null for absent fields, and numbers as ids. */
 const Cell = z.looseObject({
   cell_type: z.string(),
-  id: z.string().optional(),
-  source: Source,
-  outputs: z.array(Output).optional(),
+  id: z.union([z.string(), z.number().transform(String)]).nullish(),
+  source: Source.nullish().transform((source) => source ?? ''),
+  outputs: z.array(Output).nullish(),
 });
 export type NotebookCell = z.output<typeof Cell>;
 
 /** A Jupyter notebook of format 4. Fields that are not named here are kept. */
 const Notebook = z.looseObject({
   cells: z.array(Cell),
-  metadata: z.record(z.string(), z.unknown()).default({}),
-  nbformat: z.number().int(),
-  nbformat_minor: z.number().int().default(0),
+  nbformat: z.number().int().default(4),
+  nbformat_minor: z
+    .number()
+    .int()
+    .nullish()
+    .transform((minor) => minor ?? 0),
 });
 export type Notebook = z.output<typeof Notebook>;
 
@@ -47,11 +51,12 @@ export function parseNotebook(text: string, shown: string): Notebook {
   const parsed = Notebook.safeParse(value);
   if (parsed.success && parsed.data.nbformat >= 4) return parsed.data;
   const old = Older.safeParse(value);
+  const place = parsed.error?.issues[0]?.path.join('/');
   const older =
     old.success && old.data.nbformat < 4 ? ` but of ${old.data.nbformat}; "jupyter nbconvert --to notebook --inplace" converts it` : '';
   throw new ToolError(
     'tool_failed',
-    `Cannot read ${shown} as a notebook: it is not of format 4${older}. Read it with raw to see its source.`,
+    `Cannot read ${shown} as a notebook: it is not of format 4${older}${older === '' && place !== undefined ? ` at ${place}` : ''}. Read it with raw to see its source.`,
   );
 }
 
@@ -71,8 +76,8 @@ export function notebookText({ cells }: Notebook): string {
 }
 
 function outputText({ text, data, ename, evalue }: z.output<typeof Output>): string {
-  if (text !== undefined) return text.trimEnd();
-  if (ename !== undefined) return `${ename}: ${evalue ?? ''}`;
+  if (typeof text === 'string') return text.trimEnd();
+  if (typeof ename === 'string') return `${ename}: ${evalue ?? ''}`;
   const plain = Source.safeParse(data?.['text/plain']);
   return plain.success ? plain.data.trimEnd() : `(${Object.keys(data ?? {}).join(', ') || 'empty'})`;
 }
