@@ -194,6 +194,9 @@ describe('a timing that cannot be', () => {
     ['/cron', { cron: '61 * * * *' }],
     ['/cron', { cron: '0 0 30 2 *' }],
     ['/cron', { cron: '@daily' }],
+    ['/cron', { cron: '7 * * *' }],
+    ['/cron', { cron: '7' }],
+    ['/cron', { cron: '0 0 0 1 1 * *' }],
     ['/timeZone', { cron: '* * * * *', timeZone: 'Mars/Base' }],
     ['/at', { at: '2020-01-01T00:00:00Z' }],
   ];

@@ -37,7 +37,8 @@ export function assertTiming(timing: Timing, now: number): void {
   if (!isTimeZone(timeZone)) throw wrong('/timeZone', `Expected an IANA time zone such as Europe/Berlin, received ${timeZone}`);
   if (at !== undefined && Date.parse(at) <= now) throw wrong('/at', `Expected a time in the future, received ${at}`);
   if (cron === undefined) return;
-  if (/\bH\b|^@/.test(cron)) throw wrong('/cron', `Expected 5 fields, or 6 with seconds first, received ${cron}`);
+  if (/\bH\b|^@/.test(cron) || !/^\s*(?:\S+\s+){4,5}\S+\s*$/.test(cron))
+    throw wrong('/cron', `Expected 5 fields, or 6 with seconds first, received ${cron}`);
   try {
     nextTimes(timing, now, 1);
   } catch (error) {
