@@ -65,12 +65,13 @@ function withHiddenTextShown({ body, evaluated, secretArguments }: RedactedCall,
  */
 function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: EvaluatedCall): RedactedCall {
   const { value, secrets } = redactor.json(evaluated.args);
-  if (secrets.length >= MOST_SECRETS)
-    throw new ProblemError('invalid_request', `Expected fewer than ${MOST_SECRETS} secrets in the arguments: submit the work in parts`);
+  assertFew(secrets);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.withSecrets(secrets) : redactor;
   // Redacts a secret of one argument in all others.
-  const args = withSecrets ? by.json(evaluated.args).value : value;
+  const again = withSecrets ? by.json(evaluated.args) : undefined;
+  assertFew(again?.secrets ?? []);
+  const args = again?.value ?? value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose, hookFeedback } = evaluated;
   const said =
@@ -91,6 +92,12 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: Eva
     evaluated: { ...withoutQuotedSecrets(by, said), args },
     ...(args === evaluated.args ? {} : { secretArguments: evaluated.args }),
   };
+}
+
+/** @throws ProblemError for so many secrets that what follows them is removed unseen: approvers and hooks could not see it */
+function assertFew(secrets: readonly string[]): void {
+  if (secrets.length < MOST_SECRETS) return;
+  throw new ProblemError('invalid_request', `Expected fewer than ${MOST_SECRETS} secrets in the arguments: submit the work in parts`);
 }
 
 /** Checks each text of the option, and the option as a whole. */
