@@ -19,13 +19,15 @@ export interface BundleEntry {
  */
 export async function* bundleEntries(archive: ZipFile, limits: typeof BUNDLE_LIMITS): AsyncGenerator<BundleEntry> {
   const made = new Set<string>();
+  let entries = 0;
   for await (const entry of archive.eachEntry()) {
     const { fileName } = entry;
     const parts = fileName.split('/');
     if (Buffer.byteLength(fileName) > limits.nameBytes || parts.length > limits.levels)
       throw new Error(`the bundle has a name of more than ${limits.nameBytes} bytes or ${limits.levels} levels`);
     for (let level = 1; level <= parts.length; level++) made.add(parts.slice(0, level).join('/'));
-    if (made.size > limits.files) throw new Error(`the bundle has more than ${limits.files} files and folders`);
+    entries += 1;
+    if (Math.max(made.size, entries) > limits.files) throw new Error(`the bundle has more than ${limits.files} files and folders`);
     const { mode, type } = kindOf(entry);
     if (type !== REGULAR && type !== FOLDER)
       throw new Error(`the bundle has ${JSON.stringify(fileName)}, which is neither a file nor a folder`);
