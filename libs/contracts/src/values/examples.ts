@@ -150,7 +150,7 @@ export const ERASURE_EXAMPLES = [
     notReached: ['backups of Redis, of the database and of the archive that were made before'],
   },
 ];
-export const BULK_REPLAY_EXAMPLES = [{ filter: FAILED_TODAY, limit: 100 }];
+export const BULK_REPLAY_EXAMPLES = [{ filter: FAILED_TODAY, limit: 100, dryRun: true }];
 
 export const QUOTE_EXAMPLES = [
   { tool: 'shell', valid: true, errors: [], decision: { effect: 'ask', reasons: [ASKED] }, approvalNeeded: true, queueDepth: 3 },
