@@ -198,7 +198,7 @@ const holdClock = () => void jest.spyOn(performance, 'now').mockReturnValue(perf
 
 describe('a hostile language server', () => {
   it.each([
-    ['a message without end', 'giant', /was ended: it sent a message of more than 16 MiB/],
+    ['a message without end', 'giant', /was ended: it sent a message of more than 4 MiB/],
     ['no message at all', 'noHeader', /was ended: it sent what is no message of the protocol/],
     ['what is no JSON', 'notJson', /was ended: it sent what is no message of the protocol/],
     ['a header without length', 'noLength', /was ended: it sent what is no message of the protocol/],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { IncomingLimits } from './incoming-limits.js';
+import { IncomingLimits, parseMessage } from './incoming-limits.js';
 
 const accept = (text: string): string | undefined => new IncomingLimits().accept(Buffer.from(text, 'latin1'));
 
@@ -23,6 +23,11 @@ describe('limits of what a language server sends', () => {
   });
 
   it('refuses a message of a language server that is too long', () => {
-    expect(accept('Content-Length: 999999999\r\n\r\n')).toMatch(/more than 16 MiB/);
+    expect(accept('Content-Length: 999999999\r\n\r\n')).toMatch(/more than 4 MiB/);
+  });
+
+  it('refuses a message of a language server with too many items, before it is parsed', () => {
+    expect(parseMessage(Buffer.from('{"result":[1,2]}'))).toEqual({ result: [1, 2] });
+    expect(() => parseMessage(Buffer.from(`[${'1,'.repeat(200_000)}`))).toThrow(RangeError);
   });
 });

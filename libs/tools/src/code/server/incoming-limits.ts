@@ -1,7 +1,10 @@
-/** Limits of a server's output: per header, per message, per second. */
+import { hasMoreParts } from '#contracts';
+
+/** Limits of a server's output: per header, per message, per second. The worker parses it beside the calls of all tenants. */
 const MOST_HEADER_BYTES = 4_096;
-const MOST_MESSAGE_BYTES = 16 * 1_048_576;
-const MOST_SECOND_BYTES = 64 * 1_048_576;
+const MOST_MESSAGE_BYTES = 4 * 1_048_576;
+const MOST_MESSAGE_PARTS = 200_000;
+const MOST_SECOND_BYTES = 16 * 1_048_576;
 const MOST_SECOND_MESSAGES = 2_000;
 const HEADER_END = Buffer.from('\r\n\r\n');
 const HEADER_LINE = /^(?<name>[A-Za-z-]+):(?<value>[ -~]*)$/;
@@ -46,6 +49,13 @@ export class IncomingLimits {
     this.bodyBytes = length;
     return this.bodyBytes > MOST_MESSAGE_BYTES ? `it sent a message of more than ${MOST_MESSAGE_BYTES / 1_048_576} MiB` : undefined;
   }
+}
+
+/** Parses a message. @throws RangeError for one with more members and items than a process should parse in a turn */
+export function parseMessage(body: Uint8Array): unknown {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  if (hasMoreParts(text, MOST_MESSAGE_PARTS)) throw new RangeError(`a message has more than ${MOST_MESSAGE_PARTS} members and items`);
+  return JSON.parse(text);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-languageserver-protocol/node';
 import { ToolError } from '#tool-sdk';
-import { IncomingLimits } from './incoming-limits.js';
+import { IncomingLimits, parseMessage } from './incoming-limits.js';
 
 /** Requests that a server makes in its life. */
 const MOST_REQUESTS = 10_000;
@@ -51,7 +51,10 @@ export class ServerConnection {
       const why = this.fault === undefined ? this.limits.accept(chunk) : undefined;
       if (why !== undefined) this.fail(why);
     });
-    const reader = new StreamMessageReader(stdout);
+    const reader = new StreamMessageReader(stdout, {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the connection checks what it gets
+      contentTypeDecoder: { name: 'application/json', decode: async (body) => parseMessage(body) as Message },
+    });
     reader.partialMessageTimeout = 0;
     reader.onError(() => this.fail('it sent what is no message of the protocol'));
     const silent = { error: () => {}, warn: () => {}, info: () => {}, log: () => {} };
