@@ -1,6 +1,9 @@
 import { HookVerdict, type AppliedHook, type HookInput } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 
+/** A longer answer is not cached: each distinct call of a session would keep one for up to a day. */
+const MOST_CHARACTERS = 16_384;
+
 /** True if a value contains known secrets. */
 export type HoldsSecrets = (value: object) => boolean;
 
@@ -8,7 +11,7 @@ export type HoldsSecrets = (value: object) => boolean;
  * Answers of hooks in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call, result. A
  * changed hook of the config file is another hook; a deleted session starts without answers.
  *
- * Excluded are answers without a session, failures, and anything with a secret, even the digest of such an input, from which
+ * Excluded are answers without a session, long ones, failures, and anything with a secret, even the digest of such an input, from which
  * the secret could be guessed. While Redis is unreachable, the cache is empty.
  */
 export class HookCache {
@@ -29,6 +32,7 @@ export class HookCache {
   }
 
   async put(key: string, verdict: HookVerdict, { cacheMs }: AppliedHook, holdsSecrets: HoldsSecrets): Promise<void> {
-    if (!holdsSecrets(verdict)) await this.redis.set(key, JSON.stringify(verdict), 'PX', cacheMs).catch(() => null);
+    const text = JSON.stringify(verdict);
+    if (text.length <= MOST_CHARACTERS && !holdsSecrets(verdict)) await this.redis.set(key, text, 'PX', cacheMs).catch(() => null);
   }
 }
