@@ -47,6 +47,13 @@ describe('a bundle that is looked at without unpacking it', () => {
     await expect(inspectBundle(Buffer.from(text, 'latin1'))).rejects.toThrow(/invalid|absolute|relative/);
   });
 
+  it('counts an entry of a bundle each time that its list has it', async () => {
+    const names = Array.from({ length: 5 }, (): BundleFile => ({ name: 'zz', text: '', mode: 0o040_755 }));
+    const repeated = (await bytesOf(manifest, ...names)).toString('latin1').replaceAll('zz', 'a/');
+    const inspected = inspectBundle(Buffer.from(repeated, 'latin1'), { ...BUNDLE_LIMITS, files: 4 });
+    await expect(inspected).rejects.toThrow('more than 4 files and folders');
+  });
+
   it('refuses a bundle that would be too large, whatever it says of its manifest', async () => {
     const zeros = await bytesOf(manifest, { name: 'zeros', text: '0'.repeat(100_000) });
     expect(zeros.byteLength).toBeLessThan(5_000);
