@@ -210,6 +210,24 @@ describe('workers in other languages', () => {
     }
   });
 
+  it('keeps the tools of a worker that connects while those of its source, which left one after the other, are withdrawn', async () => {
+    const leaving = async () => {
+      open.push(await ScriptedWorker.ready(gateway.url, WORK_KEY, 'leaving', [ADD], 1));
+      return open.at(-1)!;
+    };
+    const [first, second] = [await leaving(), await leaving()];
+    first.close();
+    // The first is withdrawn a second after it left, when the second has left, too.
+    for (const until = Date.now() + 700; Date.now() < until;) await toolNames();
+    second.close();
+    await eventually(async () => !(await toolNames()).includes('add'), 'the tools of both to vanish');
+    const third = await leaving();
+    for (const until = Date.now() + 1_500; Date.now() < until;) expect(await toolNames()).toContain('add');
+    const { id } = await submit({ a: 1, b: 2 });
+    third.finish(await third.next('call'), '3');
+    expect((await agent.ended(id)).outcome).toBe('completed');
+  });
+
   it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
     const worker = await ready(ADD, 1);
     const ids = await Promise.all([1, 2, 3].map(async (a) => (await submit({ a, b: 0 })).id));

@@ -249,12 +249,14 @@ export class ForeignWorkers implements OnModuleInit {
   }
 
   private async withdraw(group: WorkerGroup): Promise<void> {
-    await group.leave().catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
-    if (group.workers.size > 0) return;
-    await group.close();
-    // Removes the group: workers choose the names of their sources, so groups would accumulate.
     const key = sourceKey(group.id);
-    if (group.workers.size === 0 && this.groups.get(key) === group) this.groups.delete(key);
+    // Another of its workers withdrew it already; the tools of the source are those of a later group.
+    if (this.groups.get(key) !== group) return;
+    await group.leave().catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
+    if (group.workers.size > 0 || this.groups.get(key) !== group) return;
+    // Workers choose the names of their sources, so groups would accumulate. Those that connect from now on get queues of their own.
+    this.groups.delete(key);
+    await group.close();
   }
 
   private startTimers(): void {
