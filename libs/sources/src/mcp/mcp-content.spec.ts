@@ -4,6 +4,7 @@ import { outputOf } from './mcp-content.js';
 const PNG = 'iVBORw0KGgoAAAANSUhEUg==';
 const text = (said: string) => ({ type: 'text', text: said });
 const image = { type: 'image', data: PNG, mimeType: 'image/png' };
+const link = { type: 'resource_link', uri: 'https://a.example/b.png' };
 const parts = (...content: unknown[]) => ({ content });
 
 describe('results of MCP tools as servers write them', () => {
@@ -31,6 +32,43 @@ describe('results of MCP tools as servers write them', () => {
       'a type of Python in a resource',
       parts({ type: 'resource', resource: { uri: 'a:b', text: 'x', mime_type: 'text/x' } }),
       { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x', mimeType: 'text/x' } }] },
+    ],
+    [
+      'a resource whose fields are beside its type',
+      parts({ type: 'resource', uri: 'a:b', mime_type: 'text/x', text: 'x' }),
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x', mimeType: 'text/x' } }] },
+    ],
+    ['a resource without address', parts({ type: 'resource', resource: { text: 'x' } }), { content: [text('x')] }],
+    [
+      'a resource whose address is empty',
+      parts({ type: 'resource', resource: { uri: '', text: { a: 1 } } }),
+      { content: [text('{"a":1}')] },
+    ],
+    ['a resource that is a text', parts({ type: 'resource', resource: 'x' }), { content: [text('x')] }],
+    [
+      'a resource whose text is a number',
+      parts({ type: 'resource', resource: { uri: 'a:b', text: 7 } }),
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: '7' } }] },
+    ],
+    [
+      'a resource whose text is an object',
+      parts({ type: 'resource', resource: { uri: 'a:b', text: { a: 1 } } }),
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: '{"a":1}' } }] },
+    ],
+    ['a type of its own for a text under the name of content', parts({ type: 'html', content: '<p>x' }), { content: [text('<p>x')] }],
+    ['a text under the name of value', parts({ type: 'text', value: 'x' }), { content: [text('x')] }],
+    ['an image of which it has the address', parts({ type: 'image', url: 'https://a.example/b.png' }), { content: [link] }],
+    [
+      'an image whose source is an address',
+      parts({ type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } }),
+      { content: [link] },
+    ],
+    ['an image whose address is its data', parts({ type: 'image', url: `data:image/png;base64,${PNG}` }), { content: [image] }],
+    ['half a type', parts({ type: 'image', data: PNG, mimeType: 'png' }), { content: [image] }],
+    [
+      'half a type that its bytes do not show',
+      parts({ type: 'image', data: 'aGk=', mimeType: 'PNG' }),
+      { content: [{ ...image, data: 'aGk=' }] },
     ],
     ['a number', 42, { content: [text('42')] }],
     ['a number as content', { content: 4.5 }, { content: [text('4.5')] }],

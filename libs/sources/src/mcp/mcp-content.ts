@@ -96,14 +96,17 @@ function readPart(given: unknown): Content | string {
 /** The values of a part that servers write in other forms. */
 function valuesOf(part: Fields, type: string): Fields {
   const { text, data, resource } = part;
-  if (type === 'text') return typeof text === 'string' || text === undefined ? {} : { text: JSON.stringify(text) };
+  if (type === 'text') return text === undefined ? {} : { text: asText(text) };
   if (type === 'image' || type === 'audio') return mediaOf(type, data, part['mimeType']);
   if (type === 'resource_link') return textsOf(part, ['name', 'title', 'mimeType', 'description'], { size: numberOf(part['size']) });
   if (!isFields(resource)) return {};
   const read = withoutNulls(resource);
-  const { blob } = read;
-  return { resource: withoutNulls(textsOf(read, ['mimeType'], blob === undefined ? {} : { blob: base64Of(blob) })) };
+  const { blob, text: said } = read;
+  const more = { ...(blob === undefined ? {} : { blob: base64Of(blob) }), ...(said === undefined ? {} : { text: asText(said) }) };
+  return { resource: withoutNulls(textsOf(read, ['mimeType'], more)) };
 }
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Fields without those of `names` whose values are not texts. */
 function textsOf(fields: Fields, names: readonly string[], more: Fields): Fields {
@@ -116,13 +119,16 @@ const numberOf = (value: unknown): number | undefined => (typeof value === 'numb
 /** Data URL. The length of its beginning is limited: a text without a comma would be scanned repeatedly. */
 const DATA_URL = /^data:([^;,]{0,200})[^,]{0,200};base64,/i;
 
-/** Bytes say what they are where the server does not: a model reads no image without its type. */
+const HALF_TYPE = /^[\w.+-]+$/;
+
+/** Bytes say what they are where the server does not, or with half a type: a model reads no image without its type. */
 function mediaOf(kind: string, data: unknown, mimeType: unknown): Fields {
   const [, named] = typeof data === 'string' ? (DATA_URL.exec(data) ?? []) : [];
   const base64 = base64Of(data);
-  if (typeof mimeType === 'string' || base64 === undefined) return { data: base64 };
+  const half = typeof mimeType === 'string' && HALF_TYPE.test(mimeType) ? `${kind}/${mimeType.toLowerCase()}` : undefined;
+  if ((typeof mimeType === 'string' && half === undefined) || base64 === undefined) return { data: base64 };
   const { type } = kindOfFile(Buffer.from(base64.slice(0, 64), 'base64'), named || undefined);
-  return { data: base64, mimeType: type.startsWith(`${kind}/`) ? type : undefined };
+  return { data: base64, mimeType: type.startsWith(`${kind}/`) ? type : half };
 }
 
 /** Standard base64 in one line, from any form of it; undefined for what is none. */

@@ -11,19 +11,28 @@ export function usualForm(part: Fields, kinds: ReadonlySet<string>): Fields {
     case 'image_url':
       return imageOf(part['image_url']);
     case 'text':
-      return { ...named, type, text: part['text'] ?? part['content'] };
+      return { ...named, type, text: part['text'] ?? part['content'] ?? part['value'] };
     case 'image':
     case 'audio': {
-      const { data, media_type } = fieldsOf(part['source']);
-      return { mimeType: media_type, ...named, type, data: part['data'] ?? data };
+      const { data = part['data'], media_type, url = part['url'] } = fieldsOf(part['source']);
+      if (type === 'image' && data === undefined && url !== undefined) return imageOf(url);
+      return { mimeType: media_type, ...named, type, data };
     }
-    case 'resource': {
-      const { mime_type: ofResource, ...resource } = fieldsOf(part['resource']);
-      return { ...named, type, resource: { ...(ofResource === undefined ? {} : { mimeType: ofResource }), ...resource } };
+    case 'resource':
+      return resourceOf(named);
+    default: {
+      const text = textOf(part['text']) ?? textOf(part['content']);
+      return isKind(type, kinds) || text === undefined ? { ...named, type } : { ...named, type: 'text', text };
     }
-    default:
-      return { ...named, type: (type === undefined || !isKind(type, kinds)) && textOf(part['text']) !== undefined ? 'text' : type };
   }
+}
+
+/** A resource whose fields may be beside its type. One of a text without an address is a text. */
+function resourceOf({ resource: given, uri, text, blob, mimeType, ...rest }: Fields): Fields {
+  const { mime_type: ofPython, ...own } = typeof given === 'string' ? { text: given } : fieldsOf(given);
+  const resource: Fields = { uri, text, blob, mimeType: ofPython ?? mimeType, ...own };
+  const isText = textOf(resource['uri']) === undefined && resource['text'] !== undefined;
+  return isText ? { ...rest, type: 'text', text: resource['text'] } : { ...rest, type: 'resource', resource };
 }
 
 const isKind = (type: unknown, kinds: ReadonlySet<string>): boolean => typeof type === 'string' && kinds.has(type);
