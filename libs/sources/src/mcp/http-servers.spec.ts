@@ -300,6 +300,29 @@ describe('McpConnector over HTTP', () => {
       expect(await answer(write)).toMatchObject(DONE);
     });
 
+    it.each(['{}', '{"code":0,"message":""}', '{"code":null,"message":" ","data":null}', '""', '[]', '0', 'false'])(
+      'reads the result beside an error of %s, and says so in the problems of the source',
+      async (error) => {
+        await serve((message, _request, response) => {
+          if (message?.method === 'server/discover' || message?.id === undefined) return false;
+          response.setHeader('content-type', 'application/json').end(usualAnswer(message).replace('{', `{"error":${error},`));
+          return true;
+        });
+        expect(await call()).toMatchObject(DONE);
+        const problems = error === 'false' ? undefined : ['it writes an empty error beside its results'];
+        expect(await list()).toEqual({ tools: [expect.anything()], problems });
+      },
+    );
+
+    it.each(['{}', '""', '{"code":0,"message":""}'])(
+      'fails a call for good that is answered with an error of %s and no result',
+      async (error) => {
+        const write: Write = (text, response) =>
+          void response.setHeader('content-type', 'application/json').end(text.replace(/"result".*/, `"result":null,"error":${error}}`));
+        await expect(answer(write)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+      },
+    );
+
     it.each([204, 400, 403, 409, 413, 422, 500, 501, 504])('fails a call for good that is answered with the status %d', async (status) => {
       await expect(answer((_text, response) => void response.writeHead(status).end())).rejects.toMatchObject({
         code: 'tool_failed',

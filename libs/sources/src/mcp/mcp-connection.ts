@@ -12,8 +12,8 @@ import type { OfferedTool } from '../catalog/offered-tool.js';
 import { NotBegun, type Listing, type SourceConnection } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
 import { isFields } from '../fields.js';
+import type { AnswerReader } from './answers/answer-reader.js';
 import { rawResult } from './answers/carried-result.js';
-import type { ListPages } from './answers/list-pages.js';
 import { mendedOf } from './answers/tool-list.js';
 import { callFailure } from './call-failure.js';
 import { isRefusedBySession, isSessionLostError } from './lost-session.js';
@@ -33,7 +33,7 @@ export interface McpConnectionParts {
   /** Name of the source, for people who are asked on its behalf. */
   readonly source: string;
   readonly client: Client;
-  readonly pages: Pick<ListPages, 'fault' | 'isPartial'>;
+  readonly answers: Pick<AnswerReader, 'pages' | 'problems'>;
   /** Values that must not leave the worker. */
   readonly secrets: readonly string[];
   /** True if a call has ended. */
@@ -79,14 +79,18 @@ export class McpConnection implements SourceConnection {
   }
 
   async list(signal: AbortSignal): Promise<Listing> {
-    const { client, pages, secrets } = this.parts;
+    const { client, secrets } = this.parts;
     try {
       const { tools } = await client.listTools(undefined, { signal, cacheMode: 'refresh' });
       this.answered = true;
       const isModern = client.getProtocolEra() === 'modern';
       this.tasks.listed(tools);
-      const problems = pages.fault === undefined ? {} : { problems: [pages.fault], ...(pages.isPartial && { broken: pages.fault }) };
-      return withoutSecrets({ tools: tools.map((tool) => offeredTool(tool, isModern)), ...problems }, secrets);
+      const { problems, pages } = this.parts.answers;
+      const faults = {
+        ...(pages.fault === undefined && problems.size === 0 ? {} : { problems: [pages.fault ?? [], ...problems].flat() }),
+        ...(pages.isPartial && { broken: pages.fault }),
+      };
+      return withoutSecrets({ tools: tools.map((tool) => offeredTool(tool, isModern)), ...faults }, secrets);
     } catch (error) {
       this.noticeLostSession(error);
       if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND)

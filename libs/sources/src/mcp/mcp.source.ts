@@ -198,7 +198,7 @@ export class McpConnector implements SourceConnector {
       source: name,
       client,
       own: sampling && model && new OwnSampling(name, sampling, model),
-      pages: way.answers.pages,
+      answers: way.answers,
       secrets: way.secrets,
       isOver: this.options.isOver,
       tasksOutlive: way.shared,

@@ -5,7 +5,7 @@ import { isSessionGoneError } from '../lost-session.js';
 import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
 import { ListPages } from './list-pages.js';
-import { withoutNulls } from './tolerant-fields.js';
+import { isEmptyList, withoutNulls } from './tolerant-fields.js';
 import { readToolList } from './tool-list.js';
 
 /** Their results are those of a tool. */
@@ -36,6 +36,8 @@ interface Sent {
 export class AnswerReader {
   private readonly pending = new Map<string, Sent>();
   readonly pages = new ListPages();
+  /** Oddities of the server in any of its answers, for the operator. */
+  readonly problems = new Set<string>();
 
   /** @returns the id of a request */
   sent(message: unknown): RequestId | undefined {
@@ -101,7 +103,9 @@ export class AnswerReader {
 
   private ending({ id, method }: Sent, plain: Fields, { exact, length: characters }: Text): object {
     const { error, result } = plain;
-    if (error !== undefined && error !== null && error !== false) {
+    const hasResult = result !== undefined && result !== null;
+    if (hasResult && isEmptyError(error)) this.problems.add('it writes an empty error beside its results');
+    else if (error !== undefined && error !== null && error !== false) {
       const read = errorOf(error);
       const isLater = method === 'tools/list' && !isSessionGoneError(read) && this.pages.isLater(String(id));
       return isLater ? { result: this.noPage(id, read.message) } : { error: read };
@@ -161,6 +165,13 @@ function toolResult(result: unknown): unknown {
   const type = fieldsOf(result)['resultType'];
   if (isFields(result) && (type === 'input_required' || isFields(result['task']))) return result;
   return type === 'task' ? carriedTask(fieldsOf(result)) : carryResult(result);
+}
+
+/** True for an error without a text and a code, with which some libraries fill the field. */
+function isEmptyError(error: unknown): boolean {
+  if (!isFields(error)) return error === '' || error === 0 || isEmptyList(error);
+  const { code = 0, message } = withoutNulls(error);
+  return Number(code) === 0 && (message === undefined || (typeof message === 'string' && message.trim() === ''));
 }
 
 function errorOf(error: unknown) {
