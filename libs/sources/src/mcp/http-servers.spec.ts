@@ -146,6 +146,12 @@ describe('McpConnector over HTTP', () => {
       ['403 as an expired session', json(403, { error: 'The session has expired' })],
       ['409 as an unknown session', json(409, { error: { message: 'Unknown session' } })],
       ['422 as an invalid session', json(422, 'Invalid session ID')],
+      ['403 as a session that does not exist', json(403, { error: "Session doesn't exist" })],
+      ['403 as no session', json(403, 'No session found')],
+      ['403 as a session of its id', json(403, { error: 'Session s1 has expired' })],
+      ['409 in capitals', json(409, { code: 'SESSION_EXPIRED' })],
+      ['422 with low lines', json(422, { error: 'session_not_found' })],
+      ['422 in one word', json(422, { error: 'SessionNotFound' })],
       [
         '404 with a page',
         (_message, _request, response) => Boolean(response.writeHead(404, { 'content-type': 'text/html' }).end('<p>no</p>')),
@@ -163,20 +169,36 @@ describe('McpConnector over HTTP', () => {
       expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
     });
 
-    it('begins a session again after an answer of 500 that says so, whose call is not retryable: it may name a session of its own', async () => {
-      const { served, forget, begun } = await sessions(json(500, { error: 'Session not found: s1' }));
-      expect(await call()).toMatchObject(DONE);
-      forget();
-      await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
-      expect(await call()).toMatchObject(DONE);
-      expect([served.effects(), begun()]).toEqual([2, 2]);
-    });
+    it.each([
+      'Session not found: s1',
+      'Session s1 not found',
+      'Session "s1" has expired',
+      'Could not find session s1',
+      'Session no longer exists',
+      "Session 0f9a-b3c1: can't be found",
+    ])(
+      'begins a session again after an answer of 500 whose call is not retryable, since it may name a session of its own: %s',
+      async (error) => {
+        const { served, forget, begun } = await sessions(json(500, { error }));
+        expect(await call()).toMatchObject(DONE);
+        forget();
+        await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+        expect(await call()).toMatchObject(DONE);
+        expect([served.effects(), begun()]).toEqual([2, 2]);
+      },
+    );
 
     it.each([
       [-32_001, 'Session not found'],
       [-32_000, 'Bad Request: No valid session ID provided'],
       [-32_000, 'Bad Request: Server not initialized'],
       [-32_600, 'Session expired'],
+      [-32_600, 'Session s1 not found'],
+      [-32_000, 'No active session'],
+      [-32_002, 'Server not initialized'],
+      [-32_002, 'Session not found'],
+      [-32_603, 'Session not found'],
+      [-32_603, 'Internal error: McpSessionNotFound'],
       [-32_602, 'Received request before initialization was complete'],
     ])('begins a session again after an error of the call that says so, which is not retryable: %d %s', async (code, message) => {
       const { served, forget, begun } = await sessions((asked, ...rest) =>
@@ -189,8 +211,13 @@ describe('McpConnector over HTTP', () => {
       expect([served.effects(), begun()]).toEqual([2, 2]);
     });
 
-    it('keeps the session when a tool refuses a session among its arguments', async () => {
-      const error = { code: -32_602, message: 'Invalid session id' };
+    it.each([
+      [-32_602, 'Invalid session id'],
+      [-32_602, 'Session s1 not found'],
+      [-32_603, 'The session was saved; the file is not found'],
+      [-32_603, 'Obsession not found'],
+    ])('keeps the session when a tool refuses a session among its arguments: %d %s', async (code, message) => {
+      const error = { code, message };
       const { served, forget, begun } = await sessions((asked, ...rest) =>
         json(200, { jsonrpc: '2.0', id: asked?.id, error })(asked, ...rest),
       );
