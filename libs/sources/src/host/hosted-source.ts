@@ -177,9 +177,7 @@ export class HostedSource {
   private async read(): Promise<void> {
     this.states.loading();
     try {
-      const connection = await this.connection.get();
-      const { tools, problems = [], broken } = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
-      this.connection.proved();
+      const { tools, problems = [], broken } = await this.connection.list(LIST_TIMEOUT_MS);
       const offer = acceptOffer(tools, { ...this.source.definition, pool: poolOf(this.source.definition) }, problems);
       if (broken !== undefined && (await this.lacksTools(offer))) throw new Error(broken);
       this.failures.works();
@@ -193,7 +191,7 @@ export class HostedSource {
       telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
       this.failures.failed(why);
       this.health = { state: 'fails', reason: why };
-      this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
+      this.due = performance.now() + Math.max(1_000, this.connection.listWaitMs);
       await this.announceFailure(why).catch(() => undefined);
       this.states.failed();
     }

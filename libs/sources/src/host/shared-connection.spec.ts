@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import type { StoredSource } from '#contracts';
+import type { ToolContext } from '#tool-sdk';
 import type { SourceConnection } from '../source-connector.port.js';
 import { SharedConnection } from './shared-connection.js';
+
+afterEach(() => void jest.restoreAllMocks());
 
 it('keeps the connection with new secrets when the one that it replaced while opening is lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-secret-'));
@@ -47,4 +50,41 @@ it('keeps the connection with new secrets when the one that it replaced while op
   expect(lost).toEqual(['the new one broke']);
   await shared.close();
   rmSync(folder, { recursive: true });
+});
+
+it('opens another connection after a failed list, more slowly each time, and lets a call on the first one end', async () => {
+  jest.spyOn(performance, 'now').mockReturnValue(5);
+  const log: string[] = [];
+  let [opened, isForgotten] = [0, true];
+  const answers: ((output: string) => void)[] = [];
+  const connector = {
+    open: async (): Promise<SourceConnection> => {
+      const name = `c${(opened += 1)}`;
+      log.push(`open ${name}`);
+      return {
+        list: () => (isForgotten ? Promise.reject(new Error('who are you')) : Promise.resolve({ tools: [] })),
+        call: () => new Promise((resolve) => answers.push(resolve)),
+        onChange: () => {},
+        onClosed: () => {},
+        close: async () => void log.push(`close ${name}`),
+      };
+    },
+  };
+  const source = { tenantId: 'a', origin: 'config', definition: { name: 'ours', kind: 'mcp', url: 'https://a.example' } };
+  const events = { onChange: () => {}, onLost: () => {} };
+  const shared = new SharedConnection(source as unknown as StoredSource, connector, events, () => 1);
+  const list = () => shared.list(30_000);
+  const call = shared.use((connection) => connection.call('t', {}, {} as ToolContext));
+  await shared.get();
+  await expect(list()).rejects.toThrow('who are you');
+  expect([log.splice(0), shared.waitMs, shared.listWaitMs]).toEqual([['open c1'], 0, 1_000]);
+  await expect(list()).rejects.toThrow('who are you');
+  expect([log.splice(0), shared.waitMs, shared.listWaitMs]).toEqual([['open c2', 'close c2'], 0, 2_000]);
+  isForgotten = false;
+  await expect(list()).resolves.toEqual({ tools: [] });
+  expect([log.splice(0), shared.listWaitMs]).toEqual([['open c3'], 0]);
+  answers[0]?.('done');
+  await expect(call).resolves.toBe('done');
+  expect(log.splice(0)).toEqual(['close c1']);
+  await shared.close();
 });

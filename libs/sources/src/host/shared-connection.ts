@@ -1,5 +1,5 @@
 import type { StoredSource } from '#contracts';
-import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import type { Listing, SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { secretFiles, versionOf } from '../definitions/secret-files.js';
 import { backoffMs } from './backoff.js';
 import { failureText } from '../failure-text.js';
@@ -19,6 +19,7 @@ export class SharedConnection {
   private current: Promise<SourceConnection> | undefined;
   private failures = 0;
   private notBefore = 0;
+  private listNotBefore = 0;
   private lastFault = '';
   private readonly closing = new AbortController();
   private readonly files: readonly string[];
@@ -39,6 +40,11 @@ export class SharedConnection {
   /** Milliseconds until `get` tries again; 0 when it does so now. */
   get waitMs(): number {
     return this.current === undefined ? Math.max(0, this.notBefore - performance.now()) : 0;
+  }
+
+  /** Milliseconds until the list may be read again. Calls do not wait for it. */
+  get listWaitMs(): number {
+    return Math.max(this.waitMs, this.listNotBefore - performance.now(), 0);
   }
 
   /** Rejects at once while it waits after a failure, with the reason of that failure. */
@@ -75,11 +81,24 @@ export class SharedConnection {
   retry(): void {
     this.failures = 0;
     this.notBefore = 0;
+    this.listNotBefore = 0;
   }
 
-  /** The source answered: the next failure waits shortly again. */
-  proved(): void {
-    this.failures = 0;
+  /** Reads the list. After a failure the next use opens another connection: the server may have forgotten this one. */
+  async list(timeoutMs: number): Promise<Listing> {
+    const connection = await this.get();
+    try {
+      const listing = await connection.list(AbortSignal.timeout(timeoutMs));
+      this.failures = 0;
+      this.listNotBefore = 0;
+      return listing;
+    } catch (error) {
+      if (await this.replace(connection)) {
+        this.failures += 1;
+        this.listNotBefore = performance.now() + backoffMs(this.failures, this.random);
+      }
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -103,11 +122,13 @@ export class SharedConnection {
     this.events.onChange();
   }
 
-  private async replace(connection: SourceConnection): Promise<void> {
+  /** False for a connection that was replaced before. */
+  private async replace(connection: SourceConnection): Promise<boolean> {
     const { current } = this;
-    if ((await current) !== connection || this.current !== current) return;
+    if ((await current?.catch(() => undefined)) !== connection || this.current !== current) return false;
     this.current = undefined;
     await this.closeIdle(connection);
+    return true;
   }
 
   private async closeIdle(connection: SourceConnection): Promise<void> {
