@@ -323,6 +323,15 @@ describe('McpConnector over HTTP', () => {
         'in events of the type JSON',
         (text, response) => void response.setHeader('content-type', 'application/json').end(`data: ${text}\n\n`),
       ],
+      [
+        'in JSON that is not strict',
+        (text, response) =>
+          void response.setHeader('content-type', 'application/json').end(text.replace('{', '{"odd":[NaN,"\t\n\\x1b",],')),
+      ],
+      [
+        'in an event of JSON that is not strict',
+        (text, response) => void response.writeHead(200, NO_EVENT).end(`data: ${text.replace('{', '{"odd":[NaN,"\t\\x1b",],')}\n\n`),
+      ],
     ] satisfies [string, Write][])('reads an answer in an event stream %s', async (_what, write) => {
       expect(await answer(write)).toMatchObject(DONE);
     });
@@ -349,6 +358,12 @@ describe('McpConnector over HTTP', () => {
         await expect(answer(write)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
       },
     );
+
+    it('fails a call for good whose answer is no JSON, in an event stream that goes on', async () => {
+      const write: Write = (text, response) =>
+        void response.writeHead(200, NO_EVENT).write(`data: ${text.replace(/"text":.*/, '"text":None}]}}')}\n\n`);
+      await expect(answer(write)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+    });
 
     it.each([204, 400, 403, 409, 413, 422, 500, 501, 504])('fails a call for good that is answered with the status %d', async (status) => {
       await expect(answer((_text, response) => void response.writeHead(status).end())).rejects.toMatchObject({

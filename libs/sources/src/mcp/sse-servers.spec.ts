@@ -84,6 +84,16 @@ describe('McpConnector with a server of HTTP with SSE', () => {
     expect(await call()).toMatchObject({ content: [{ text: 'done' }, { text: expect.stringContaining('left out') }] });
   });
 
+  it('fails a call for good whose answer is no JSON, and reads one that is not strict', async () => {
+    let isBroken = true;
+    await serve((message, stream) => {
+      stream.write(event(usualAnswer(message).replace('"done"', isBroken ? 'None' : '"do\\x6ee",')));
+      isBroken = false;
+    });
+    await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+    expect(await call()).toMatchObject(DONE);
+  });
+
   it('ends a call whose stream ends, and connects again before the next one', async () => {
     let isBroken = true;
     const { begun, effects } = await serve((message, stream) => {

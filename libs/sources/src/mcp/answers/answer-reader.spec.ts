@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import { AnswerReader } from './answer-reader.js';
+import { rawResult as carried } from './carried-result.js';
 
 const request = (id: number, method = 'tools/call') => ({ jsonrpc: '2.0', id, method, params: {} });
+const rawResult = (message: JSONRPCMessage | undefined) => carried((message as unknown as { result: CallToolResult }).result);
 const reader = (...ids: number[]) => {
   const answers = new AnswerReader();
   for (const id of ids) answers.sent(request(id));
@@ -55,5 +58,61 @@ describe('messages of MCP servers that are odd in one place', () => {
   ])('reads progress %s', (_what, params, read) => {
     const message = `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}`;
     expect(reader(7).read(message)).toEqual([{ jsonrpc: '2.0', method: 'notifications/progress', params: read }]);
+  });
+
+  const answer = (text: string) => `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":${text}}],"n":1}}`;
+  it.each([
+    ['a raw line end in a text', answer('"a\nb"'), 'a\nb'],
+    ['other raw control characters in a text', answer('"a\tb\u0000\u001b"'), 'a\tb\u0000\u001b'],
+    ['escapes of C and Python', answer(String.raw`"\x1b\'\\x41 \u00e4"`), "\u001b'\\x41 \u00e4"],
+    ['escapes of no language', answer(String.raw`"C:\users\dir\0"`), String.raw`C:\users\dir\0`],
+    ['a backslash before a line end', answer('"a\\\nb"'), 'a\\\nb'],
+    ['NaN', answer('NaN'), null],
+    ['an infinite number', answer('-Infinity'), null],
+    ['the words of numbers in a text', answer('"NaN, Infinity,]"').replace('}]', '},]'), 'NaN, Infinity,]'],
+    ['a comma at the end', answer('"a"').replace('1}', '1, }'), 'a'],
+    ['a log before it', `Listening on {port} ${answer('"a"')}`, 'a'],
+    ['a log in JSON before it', `{"level":"info"}${answer('"a"')}`, 'a'],
+    ['a log before it, and NaN', `[info] ${answer('[NaN,123456789012345678901]')}`, [null, '123456789012345678901']],
+  ])('reads an answer that is no strict JSON: %s', (_what, text, said) => {
+    const answers = reader(7);
+    expect(rawResult(answers.read(text)[0])).toEqual({ content: [{ type: 'text', text: said }], n: 1 });
+    expect(answers.waiting).toEqual([]);
+    expect([...answers.problems]).toEqual(['its messages are no strict JSON']);
+  });
+
+  it.each([
+    ['an odd word', answer('None')],
+    ['a quote that is not escaped', answer('"a "b" c"')],
+    ['its id at the end', '{"result":{"a":None},"id":"7","jsonrpc":"2.0"}'],
+    ['no end', answer('"a').slice(0, -9)],
+    ['more to repair than is read', answer(`"\t${'x'.repeat(600_000)}"`)],
+  ])('puts an error in the place of an answer that cannot be read: %s', (_what, text) => {
+    expect(reader(7).read(text)).toEqual([
+      { jsonrpc: '2.0', id: 7, error: { code: -32_603, message: expect.stringContaining('it is not JSON') } },
+    ]);
+  });
+
+  it.each([
+    ['a log', 'listening'],
+    ['a log with an object', '{ port: 80 }'],
+    ['an answer to another request', answer('None').replace('7', '8')],
+    ['a request that names the id', '{"jsonrpc":"2.0","id":7,"method":None}'],
+    ['a log of a part of an answer', `sent ${answer('"a').slice(0, -9)}`],
+  ])('throws for what is no JSON and no answer: %s', (_what, text) => {
+    const answers = reader(7);
+    expect(() => answers.read(text)).toThrow(SyntaxError);
+    expect(answers.waiting).toEqual([7]);
+  });
+
+  it('takes the log of a request for no request', () => {
+    const answers = reader(7);
+    expect(answers.read(`received ${JSON.stringify(request(7))}`)).toEqual([]);
+    expect(answers.waiting).toEqual([7]);
+  });
+
+  it('reads what is no JSON in time that grows with its length', () => {
+    for (const text of ['{"a":"\\"', '{"', '[,', '[1, ', 'x{ ', '[-', '[NaN,"\\x1b'])
+      expect(() => reader(7).read(text + text.slice(2).repeat(500_000 / text.length))).toThrow(SyntaxError);
   });
 });

@@ -4,6 +4,8 @@ import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
 import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
+import { answeredId } from './large-message.js';
+import { readJson, type ReadJson } from './lenient-json.js';
 import { ListPages } from './list-pages.js';
 import { isEmptyList, withoutNulls } from './tolerant-fields.js';
 import { readToolList } from './tool-list.js';
@@ -61,11 +63,26 @@ export class AnswerReader {
 
   /**
    * The messages in a text, exact where they are results of tools; what is no message is left out. `id`: of the one request
-   * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON
+   * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON, and names no request that waits
    */
   read(text: string, id?: RequestId): JSONRPCMessage[] {
-    const json = text.replace(BYTE_ORDER_MARK, '');
-    const plain: unknown = JSON.parse(json);
+    const given = text.replace(BYTE_ORDER_MARK, '');
+    try {
+      const read = readJson(given);
+      const messages = this.messages(read, id);
+      if (read.json !== given && messages.length > 0) this.problems.add('its messages are no strict JSON');
+      return messages;
+    } catch (error) {
+      const named = answeredId(given, given);
+      const sent = named === undefined ? undefined : this.pending.get(String(JSON.parse(named)));
+      if (sent === undefined || !(error instanceof SyntaxError)) throw error;
+      return [this.unreadable(sent.id, 'it is not JSON')];
+    }
+  }
+
+  private messages({ json, value: plain, isCut }: ReadJson, id: RequestId | undefined): JSONRPCMessage[] {
+    // A log of the messages of both sides.
+    if (isCut && fieldsOf(plain)['method'] !== undefined) return [];
     const { length } = json;
     const exact = () => parseExactJson(json);
     if (!Array.isArray(plain)) return this.message(plain, { length, exact }, id);

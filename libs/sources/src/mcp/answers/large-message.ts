@@ -10,6 +10,11 @@ const LAST = /,\s*"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")(?:\s*,\s*"jsonrpc"\s*:\s
 const ANSWER = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/;
 const NOTIFICATION = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"notifications\//;
 
+/** JSON text of the id that a message answers, by its beginning and its end. */
+export function answeredId(first: string, last: string): string | undefined {
+  return (ANSWER.test(first) ? LAST.exec(last.slice(-SHOWN)) : FIRST.exec(first.slice(0, SHOWN)))?.[1];
+}
+
 /** A message beyond the limit, of which only the ends are kept. */
 export class LargeMessage {
   private readonly first: string;
@@ -37,8 +42,7 @@ export class LargeMessage {
   /** The error that is read in its place; null in that of a notification. @throws RangeError for one whose id does not show */
   get text(): string {
     if (NOTIFICATION.test(this.first)) return 'null';
-    const ending = ANSWER.test(this.first) ? LAST.exec(this.last.toString()) : FIRST.exec(this.first);
-    const id = ending?.[1];
+    const id = answeredId(this.first, this.last.toString());
     if (id === undefined) throw this.fault;
     const message = JSON.stringify(`The MCP server answered with what is no answer: ${this.fault.message}`);
     return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${message}}}`;

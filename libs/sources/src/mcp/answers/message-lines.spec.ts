@@ -63,6 +63,24 @@ it('reads a message over several lines without a header, wherever it is cut, and
   expect(written(text.replaceAll('\n', '\r\n'), 9)).toHaveLength(8);
 });
 
+it('reads a message with a line end in a text that is not escaped, wherever it is cut, and what comes after it', () => {
+  const texts = ['a\n\nb "c" {\n} ö', '\n', 'ends\n'].map((it) => JSON.stringify(it).replaceAll(String.raw`\n`, '\n'));
+  for (const text of texts)
+    for (const end of ['\n', '\r\n']) {
+      const message = `{"jsonrpc":"2.0","id":1,"result":{"text":${text}}}`.replaceAll('\n', end);
+      const all = `${message}${end}{"id":2}${end}`;
+      for (let cut = 0; cut < Buffer.byteLength(all); cut += 1) expect(written(all, cut)).toEqual([message, '{"id":2}']);
+    }
+});
+
+it('reads the message behind one that breaks off, and the lines of that one before it', () => {
+  const broken = '{"jsonrpc":"2.0","id":1,"result":{"text":"a';
+  const next = '{"jsonrpc":"2.0","id":2,"result":{}}';
+  for (const cut of [3, 50, 500]) expect(written(`${broken}\nb\n${next}\n`, cut)).toEqual([broken, 'b', next]);
+  expect(written(broken, 3)).toEqual([broken]);
+  expect(written(`${next} done\n${next}\n`, 3)).toEqual([`${next} done`, next]);
+});
+
 it('reads the lines behind a bracket that nothing closes, at the limit of a message at the latest', () => {
   expect(written(`{\n${'{"id":1}\n'.repeat(20)}`, 7, new MessageLines(100)).filter((it) => it === '{"id":1}')).toHaveLength(20);
 });

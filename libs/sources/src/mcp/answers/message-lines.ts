@@ -1,5 +1,6 @@
 import { JsonEnd } from './json-end.js';
 import { LargeMessage } from './large-message.js';
+import { isJson, readJson } from './lenient-json.js';
 
 const NEWLINE = 10;
 const LINE_END = Buffer.from('\n');
@@ -8,6 +9,8 @@ const LENGTH = /^content-length:\s*(\d{1,9})\s*$/i;
 const BEGINNING = /^\s*[{[]/;
 /** Line with which a message begins that is written over several lines. */
 const OPENING = /^\s*[{[]\s*$/;
+/** First line of a message, up to a line end in one of its texts that is not escaped. */
+const CUT = /^\{\s*"(?:jsonrpc|id|result)"\s*:/;
 const FIELD = /^[\w-]+:/;
 
 /**
@@ -54,7 +57,7 @@ export class MessageLines {
           yield* this.lineOfSpread();
           continue;
         }
-        if (this.left === 0 && this.size <= 3 && OPENING.test(this.text)) {
+        if (this.left === 0 && (this.size <= 3 ? OPENING.test(this.text) : this.isCut)) {
           this.openFrame(this.maxBytes - this.size);
           this.line = [];
         }
@@ -81,6 +84,7 @@ export class MessageLines {
 
   /** @throws RangeError for what is too large and no message */
   private add(piece: Uint8Array): void {
+    if (piece.length === 0) return;
     if (this.large !== undefined) return this.large.add(piece);
     this.line?.push(piece);
     this.pieces.push(piece);
@@ -92,6 +96,13 @@ export class MessageLines {
 
   private get text(): string {
     return this.large === undefined ? Buffer.concat(this.pieces).toString() : this.large.text;
+  }
+
+  /** Looks at the last characters first: complete messages are not read twice. */
+  private get isCut(): boolean {
+    const end = Buffer.concat(this.pieces.slice(-2).map((piece) => piece.subarray(-2))).toString('latin1');
+    if (end.trimEnd().endsWith('}') || !CUT.test(this.text)) return false;
+    return new JsonEnd().find(Buffer.from(this.text)) === undefined;
   }
 
   private openFrame(bytes: number): void {
@@ -121,7 +132,7 @@ export class MessageLines {
 
   /** At its last bracket, or at the end that its header names. A length that is wrong counts for nothing: the line goes on. */
   private *takenOfFrame(): Generator<string> {
-    if (isJson(this.text)) {
+    if (isReadable(this.text)) {
       yield this.taken();
       this.left = 0;
     } else if (this.isSpread) yield* this.takenLines();
@@ -158,9 +169,9 @@ export class MessageLines {
   }
 }
 
-function isJson(text: string): boolean {
+function isReadable(text: string): boolean {
   try {
-    JSON.parse(text);
+    readJson(text);
     return true;
   } catch {
     return false;
