@@ -67,6 +67,9 @@ describe('McpConnector with a program that writes odd lines', () => {
     ['in a frame whose length is too large', "out('Content-Length: ' + 2 * text.length + '\\r\\n\\r\\n' + text);"],
     ['over several lines', 'out(pretty);'],
     ['over several lines, in a frame whose length is too large', "out('Content-Length: 900\\r\\n\\r\\n' + pretty);"],
+    ['with raw control characters', `out(text.replace('"id"', '"odd":"\\t\\n\\\\x1b","id"') + '\\n');`],
+    ['with NaN and a comma at the end', "out(text.replace(/}$/, ',\"odd\":NaN,}') + '\\n');"],
+    ['after a log without a line end', "out('Listening... ' + text + '\\n');"],
     ['after requests of its own', `out('${ASKS}' + text + '\\n');`],
     ['after the answer to another request', "out(text.replace(/\"id\":\\d+/, '\"id\":999') + '\\n' + text + '\\n');"],
   ])('reads an answer that comes %s', async (_what, write) => {
@@ -79,6 +82,19 @@ describe('McpConnector with a program that writes odd lines', () => {
   ])('says how messages are written to the maker of a program that %s and answers nothing', async (_what, code, why) => {
     const program = `${code}; process.stdin.resume();`;
     await expect(open(program, AbortSignal.timeout(3_000))).rejects.toThrow(why);
+  });
+
+  it('reads the answers to all requests after a log without a line end', async () => {
+    const program = PROGRAM.replace("if (method !== 'tools/call') return out(text", "return out('[info] asked: ' + text");
+    const connection = await open(program, AbortSignal.timeout(30_000));
+    expect(await connection.list(AbortSignal.timeout(20_000)).finally(() => connection.close())).toMatchObject({
+      tools: [{ rawName: 't' }],
+    });
+  });
+
+  it('fails a call for good whose answer is no JSON', async () => {
+    const answered = call('out(text.replace(/"text":.*/, \'"text":None}]}}\') + \'\\n\');');
+    await expect(answered).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
   });
 
   it('ends a call typed whose program ends within its answer', async () => {
