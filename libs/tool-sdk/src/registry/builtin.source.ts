@@ -70,6 +70,7 @@ export class BuiltinSource implements ToolSource {
   async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const handler = this.byName.get(tool)?.handler;
     if (!handler) throw new ToolError('not_found', `Tool not found: ${tool}`);
+    ctx.signal.throwIfAborted();
     if (ctx.deadline <= Date.now())
       throw new ToolError('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry has checked the arguments against the schema that `run` is typed by: here that becomes a type
