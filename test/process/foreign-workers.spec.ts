@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ToolyardWorker, workerTool } from '#client/worker';
 import {
@@ -175,57 +174,6 @@ describe('workers in other languages', () => {
       await run;
       await other.close();
     }
-  });
-
-  it.each([
-    ['over long polls', {}],
-    ['over a WebSocket', { WebSocket }],
-  ])('takes results of more parts than requests of agents may have %s, and fails calls with too large ones', async (_how, transport) => {
-    const add = workerTool({
-      name: 'add',
-      description: 'Lists numbers.',
-      input: z.strictObject({ a: z.number() }),
-      run: ({ a }) => ({ content: [], structuredContent: { list: Array.from({ length: a }, () => 1) } }),
-    });
-    const worker = new ToolyardWorker({
-      baseUrl: gateway.url,
-      apiKey: WORK_KEY,
-      name: `w${++count}`,
-      tools: [add],
-      slots: 2,
-      ...transport,
-    });
-    const run = worker.run();
-    try {
-      await eventually(async () => (await toolNames()).includes('add'), 'the tool');
-      const ids = await Promise.all([30_000, 101_000].map(async (a) => (await submit({ a })).id));
-      const ended = await Promise.all(ids.map((id) => agent.ended(id)));
-      expect(ended.map(({ outcome, result }) => [outcome, result?.structuredContent === undefined])).toEqual([
-        ['completed', false],
-        ['failed', true],
-      ]);
-    } finally {
-      worker.stop();
-      await run;
-    }
-  });
-
-  it('keeps the tools of a worker that connects while those of its source, which left one after the other, are withdrawn', async () => {
-    const leaving = async () => {
-      open.push(await ScriptedWorker.ready(gateway.url, WORK_KEY, 'leaving', [ADD], 1));
-      return open.at(-1)!;
-    };
-    const [first, second] = [await leaving(), await leaving()];
-    first.close();
-    // The first is withdrawn a second after it left, when the second has left, too.
-    for (const until = Date.now() + 700; Date.now() < until;) await toolNames();
-    second.close();
-    await eventually(async () => !(await toolNames()).includes('add'), 'the tools of both to vanish');
-    const third = await leaving();
-    for (const until = Date.now() + 1_500; Date.now() < until;) expect(await toolNames()).toContain('add');
-    const { id } = await submit({ a: 1, b: 2 });
-    third.finish(await third.next('call'), '3');
-    expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
   it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
