@@ -144,7 +144,7 @@ function streamsIn(text: string): CommandStreams | undefined {
   if (!text.startsWith('{') || !text.includes('"stdout":"') || !text.includes('"stderr":"')) return undefined;
   try {
     const read: unknown = JSON.parse(text);
-    // Dialects write it so; other output would be written anew, with rounded numbers.
+    // Dialects write it so; other output would be rewritten, with rounded numbers.
     return isStreams(read) && JSON.stringify(read) === text ? read : undefined;
   } catch {
     return undefined;
