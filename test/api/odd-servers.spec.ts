@@ -29,6 +29,16 @@ const TOOLS = [
     required: ['scale'],
     $defs: { size: { type: 'object', properties: { unit: { default: 'px' }, width: { type: 'number' } }, required: ['unit', 'width'] } },
   }),
+  tool('find', {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: {
+      'filter[name]': { type: 'string' },
+      'sort by': { type: 'array' },
+      range: { type: 'array', items: [{ type: 'integer' }, { type: 'integer' }] },
+    },
+    oneOf: [{ required: ['filter[name]'] }, { properties: { id: { type: 'string' } }, required: ['id'] }],
+  }),
 ];
 const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"tools":${JSON.stringify(tools)}}}`;
 
@@ -116,6 +126,37 @@ describe('odd MCP servers', () => {
     const before = odd.effects();
     expect([await run(name, args), odd.effects()]).toEqual(['completed', before + 1]);
     expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: args } });
+  });
+
+  it('offers a tool to models in a form that their APIs accept, and gives the server the names of its own', async () => {
+    const given = async (format: string) => {
+      const { body } = await tenant.agent.get<{ tools: Record<string, unknown>[] }>(`/v1/tools?format=${format}&q=odd__find`);
+      return body.tools[0];
+    };
+    const list = { type: 'array', items: {} };
+    const range = { ...list, prefixItems: [{ type: 'integer' }, { type: 'integer' }] };
+    const schema = (filter: string, sort: string, named: (name: string) => object) => ({
+      type: 'object',
+      properties: {
+        [filter]: { type: 'string', ...named('filter[name]') },
+        [sort]: { ...list, ...named('sort by') },
+        range,
+        id: { type: 'string' },
+      },
+    });
+    const sets = (filter: string) => expect.stringContaining(`Give the arguments of exactly one of these sets: \`${filter}\`; \`id\`.`);
+    const plain = schema('filter_name', 'sort_by', (name) => ({ description: `The tool calls it "${name}".` }));
+    expect(await given('anthropic')).toEqual({ name: 'find', description: sets('filter_name'), input_schema: plain });
+    expect(await given('mcp')).toMatchObject({ description: sets('filter_name'), inputSchema: plain });
+    expect(await given('openai')).toEqual({
+      type: 'function',
+      function: { name: 'find', description: sets('filter[name]'), parameters: schema('filter[name]', 'sort by', () => ({})) },
+    });
+    expect(await run('odd__find', { filter_name: 'x', sort_by: ['y'], range: [1, 2] })).toBe('completed');
+    const sent = { 'filter[name]': 'x', 'sort by': ['y'], range: [1, 2] };
+    expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: sent } });
+    const { outcome, error } = await tenant.agent.run('odd__find', { filter_name: 'x', id: 'z' });
+    expect([outcome, error?.code]).toEqual(['failed', 'invalid_arguments']);
   });
 
   it('fails a call whose structured content does not fit the schema of its tool, as clients of the SDK do, and never repeats it', async () => {

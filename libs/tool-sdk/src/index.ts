@@ -11,6 +11,7 @@ export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js'
 export { closestNames } from './validation/suggest.js';
 export { compileForeignSchema } from './validation/schema-compiler.js';
 export { InputForm } from './validation/input-form.js';
+export { modelTool } from './model/model-tool.js';
 export { formatCatalog, matchesSearch } from './registry/catalog-formats.js';
 export { ToolRegistry } from './registry/tool.registry.js';
 export type { ToolView, ValidatedCall } from './registry/tool-view.js';

@@ -3,7 +3,6 @@ import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { z } from 'zod';
 import type { ToolDescriptor } from '#contracts';
-import { formatCatalog, matchesSearch } from '#tool-sdk';
 import { Tool, type ToolFacts, type ToolOptions, ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { ToolsModule, type ToolsModuleOptions } from './tools.module.js';
 
@@ -212,35 +211,5 @@ describe('ToolsModule', () => {
     ['a pattern without linear time', [decorated({ input: z.strictObject({ a: z.string().regex(/(?=a)/) }) })], /schema cannot be checked/],
   ])('stops the boot on %s and says the fix', async (_name, tools, message) => {
     await expect(boot({ tools })).rejects.toThrow(message);
-  });
-});
-
-describe('formatCatalog', () => {
-  const tool = describeTool(facts('a', { label: 'Nice A', output: { type: 'object' } }));
-
-  it('gives models exactly what they need of the catalog and no facts [CC-02, CC-04, CC-05, CC-07, CN-03]', () => {
-    expect(formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
-    expect(formatCatalog([tool], 'openai')).toEqual([
-      { type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } },
-    ]);
-  });
-
-  it('gives MCP the annotations of the catalog and the whole to people [CC-02]', () => {
-    expect(formatCatalog([tool], 'mcp')).toEqual([
-      {
-        name: 'a',
-        title: 'Nice A',
-        description: 'Does a.',
-        inputSchema: tool.input,
-        outputSchema: { type: 'object' },
-        annotations: tool.annotations,
-      },
-    ]);
-    expect(formatCatalog([tool], 'full')).toEqual([tool]);
-  });
-
-  it('searches names, aliases, labels and descriptions of tools for every word', () => {
-    expect(matchesSearch(tool, 'nice does')).toBe(true);
-    expect(matchesSearch(tool, 'nice shell')).toBe(false);
   });
 });

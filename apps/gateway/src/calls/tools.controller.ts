@@ -24,6 +24,6 @@ export class ToolsController {
     const found = q === undefined ? visible : visible.filter((tool) => matchesSearch(tool, q));
     if (format === 'full') return { tools: found };
     const callable = found.filter(({ available, deferred }) => available.ok && deferred !== true);
-    return { tools: formatCatalog(callable, format) };
+    return { tools: await formatCatalog(callable, format) };
   }
 }

@@ -1,38 +1,51 @@
+import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import { REQUIRED_MODE, type Json, type ToolDescriptor, type ToolFormat } from '#contracts';
+import { modelTool } from '../model/model-tool.js';
 
 /** A tool in the shape that a model's API or MCP wants in its list of tools. */
 type ModelTool = Record<string, z.output<typeof Json>>;
 
-/** Tools in the requested shape. Only `full` has label and facts: the others are passed to models unchanged. */
-export function formatCatalog(tools: readonly ToolDescriptor[], format: 'full'): ToolDescriptor[];
-export function formatCatalog(tools: readonly ToolDescriptor[], format: Exclude<ToolFormat, 'full'>): ModelTool[];
-export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolFormat): ToolDescriptor[] | ModelTool[] {
+/** Pause of long work, after so many milliseconds. */
+const YIELD_AFTER_MS = 10;
+
+/**
+ * Tools in the requested shape. `full` is the catalog as it is. The others are for models: without facts, and with schemas that
+ * their APIs accept. Thousands of large schemas hold up nothing else.
+ */
+export function formatCatalog(tools: readonly ToolDescriptor[], format: 'full'): Promise<ToolDescriptor[]>;
+export function formatCatalog(tools: readonly ToolDescriptor[], format: Exclude<ToolFormat, 'full'>): Promise<ModelTool[]>;
+export async function formatCatalog(tools: readonly ToolDescriptor[], format: ToolFormat): Promise<ToolDescriptor[] | ModelTool[]> {
+  if (format === 'full') return [...tools];
+  // An API of Anthropic may be behind every format that is not of another API.
+  const names = format === 'openai' || format === 'openai-responses' ? 'own' : 'plain';
+  const formatted: ModelTool[] = [];
+  let yieldedAt = performance.now();
+  for (const tool of tools) {
+    formatted.push(formatTool(modelTool(tool, names), format));
+    if (performance.now() - yieldedAt < YIELD_AFTER_MS) continue;
+    await setImmediate();
+    yieldedAt = performance.now();
+  }
+  return formatted;
+}
+
+function formatTool(tool: ToolDescriptor, format: Exclude<ToolFormat, 'full'>): ModelTool {
+  const { name, description, input } = tool;
   switch (format) {
-    case 'full':
-      return [...tools];
     case 'mcp':
-      return tools.map(toMcp);
+      return toMcp(tool);
     case 'anthropic':
-      return tools.map(({ name, description, input }) => ({ name, description, input_schema: input }));
+      return { name, description, input_schema: input };
     case 'openai':
-      return tools.map(({ name, description, input }) => ({ type: 'function', function: { name, description, parameters: input } }));
+      return { type: 'function', function: { name, description, parameters: input } };
     case 'openai-responses':
       // `strict` is false, since strict mode does not allow schemas with optional fields.
-      return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
+      return { type: 'function', name, description, parameters: input, strict: false };
     case 'function':
-      return tools.map(({ name, description, undescribed, input }) => ({
-        name,
-        ...(undescribed === true ? {} : { description }),
-        parameters: input,
-      }));
+      return { name, ...(tool.undescribed === true ? {} : { description }), parameters: input };
     case 'permissions':
-      return tools.map(({ name, description, input, tier }) => ({
-        name,
-        description,
-        input_schema: input,
-        required_permission: REQUIRED_MODE[tier],
-      }));
+      return { name, description, input_schema: input, required_permission: REQUIRED_MODE[tool.tier] };
     default:
       return format satisfies never;
   }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '#contracts';
+import { plainArgumentNames } from '../model/model-tool.js';
 import type { ArgumentHints } from '../tool-source.port.js';
 
 /** Accepted forms of a tool's arguments beyond its schema. Computed once, at registration. */
@@ -19,7 +20,10 @@ export function argumentShape(schema: JsonSchema, { aliases = {}, rawArgument }:
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return {
     ...(rawArgument === undefined ? {} : { rawArgument }),
-    aliases: Object.entries(aliases).map(([name, others]) => [name, others ?? []]),
+    aliases: [
+      ...Object.entries(aliases).map(([name, others]) => [name, others ?? []] as const),
+      ...[...plainArgumentNames(schema)].map(([name, plain]) => [name, [plain]] as const),
+    ],
     ...(schema['additionalProperties'] === false && !isObject(schema['patternProperties'])
       ? { known: new Set(Object.keys(properties)) }
       : {}),

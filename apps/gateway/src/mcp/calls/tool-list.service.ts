@@ -32,7 +32,7 @@ export class ToolList {
     const visible = await this.catalog.listIn(principal, subject, fields['io.toolyard/dialect']);
     const callable = visible.filter(({ name, available, deferred }) => available.ok && deferred !== true && name !== CALL_RESULT_TOOL);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry takes only tools whose input is an object schema
-    const tools = formatCatalog(callable, 'mcp') as Tool[];
+    const tools = (await formatCatalog(callable, 'mcp')) as Tool[];
     return [...tools, CALL_RESULT_DEFINITION].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
