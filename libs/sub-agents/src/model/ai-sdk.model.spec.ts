@@ -27,7 +27,17 @@ const REQUEST: ModelRequest = {
     { role: 'tools', results: [{ toolCallId: 'a', tool: 'price', text: 'no such thing', isError: true }] },
     { role: 'user', text: 'Hurry up' },
   ],
-  tools: [{ name: 'price', description: 'Knows prices.', input: { type: 'object', properties: { of: { type: 'string' } } } }],
+  tools: [
+    {
+      name: 'price',
+      description: 'Knows prices.',
+      input: {
+        type: 'object',
+        properties: { of: { type: 'string' }, 'at[day]': {}, on: { type: 'array' } },
+        anyOf: [{ required: ['of'] }],
+      },
+    },
+  ],
 };
 
 describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the API of %s', (provider) => {
@@ -58,6 +68,9 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     const [call] = server.calls('good');
     const text = JSON.stringify(call?.body);
     for (const part of ['Be brief.', 'How much is it?', 'no such thing', 'Knows prices.', 'Hurry up']) expect(text).toContain(part);
+    expect(text).not.toContain('anyOf');
+    expect(text).toContain('"on":{"type":"array","items":{}}');
+    expect(text.includes('"at[day]":{')).toBe(provider === 'openai-compatible');
     expect(provider === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization).toContain(KEY);
   });
 

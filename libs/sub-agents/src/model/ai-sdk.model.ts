@@ -67,10 +67,10 @@ export class AiSdkModel implements Model {
   }
 
   async ask(request: ModelRequest, { signal, onText }: AskOptions): Promise<ModelAnswer> {
-    const { timeoutMs, maxOutputTokens, thinkingLevel } = this.settings;
+    const { provider, timeoutMs, maxOutputTokens, thinkingLevel } = this.settings;
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      const tools = toolsOf(request);
+      const tools = toolsOf(request, provider);
       const { stream } = await this.model.doStream({
         prompt: promptOf(request),
         ...(tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } }),
@@ -78,7 +78,7 @@ export class AiSdkModel implements Model {
         abortSignal: AbortSignal.any([signal, timeout]),
         ...(thinkingLevel === undefined ? {} : { providerOptions: thinkingOptions(thinkingLevel) }),
       });
-      return await readStream(stream, onText, this.settings.provider === 'anthropic');
+      return await readStream(stream, onText, provider === 'anthropic');
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (timeout.aborted) throw new ModelFailure(`it did not answer within ${timeoutMs} ms`, true);

@@ -1,5 +1,6 @@
 import type { LanguageModelV3FunctionTool, LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
-import { parseExactJson } from '#contracts';
+import { parseExactJson, type AgentModel } from '#contracts';
+import { modelTool } from '#tool-sdk';
 import type { ModelMessage, ModelRequest } from './model.port.js';
 
 /** Messages of a request in the form of AI SDK providers. Pure. */
@@ -7,8 +8,12 @@ export function promptOf({ system, messages }: Pick<ModelRequest, 'system' | 'me
   return [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...messages.map(messageOf)];
 }
 
-export function toolsOf({ tools }: Pick<ModelRequest, 'tools'>): LanguageModelV3FunctionTool[] {
-  return tools.map(({ name, description, input }) => ({ type: 'function', name, description, inputSchema: input }));
+/** Tools of a request as the API of the provider accepts them. */
+export function toolsOf({ tools }: Pick<ModelRequest, 'tools'>, provider: AgentModel['provider']): LanguageModelV3FunctionTool[] {
+  return tools.map((tool) => {
+    const { name, description, input } = modelTool(tool, provider === 'anthropic' ? 'plain' : 'own');
+    return { type: 'function', name, description, inputSchema: input };
+  });
 }
 
 function messageOf(message: ModelMessage): LanguageModelV3Message {
