@@ -38,7 +38,7 @@ export function assertTiming(timing: Timing, now: number): void {
   if (at !== undefined && Date.parse(at) <= now) throw wrong('/at', `Expected a time in the future, received ${at}`);
   if (cron === undefined) return;
   if (/\bH\b|^@/.test(cron) || !/^\s*(?:\S+\s+){4,5}\S+\s*$/.test(cron))
-    throw wrong('/cron', `Expected 5 fields, or 6 with seconds first, received ${cron}`);
+    throw wrong('/cron', `Expected a cron expression of 5 fields, or 6 with seconds first, received ${cron}`);
   try {
     nextTimes(timing, now, 1);
   } catch (error) {

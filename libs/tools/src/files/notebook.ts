@@ -49,7 +49,9 @@ export function parseNotebook(text: string, shown: string): Notebook {
     throw new ToolError('tool_failed', `Cannot read ${shown} as a notebook: it is not valid JSON. Read it with raw to see its source.`);
   }
   const parsed = Notebook.safeParse(value);
-  if (parsed.success && parsed.data.nbformat >= 4) return parsed.data;
+  // Without cells, only its format shows that it is a notebook.
+  const isOne = parsed.success && (parsed.data.cells.length > 0 || Older.safeParse(value).success);
+  if (isOne && parsed.data.nbformat >= 4) return parsed.data;
   const old = Older.safeParse(value);
   const place = parsed.error?.issues[0]?.path.join('/');
   const older =
