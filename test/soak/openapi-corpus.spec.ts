@@ -118,7 +118,8 @@ describe.each(DOCUMENTS)('the document %s of %s', (name, pack, file, count) => {
     expect({ tools: (await toolsOf(name)).length, problems: body.problems }).toEqual({ tools: count, problems: [] });
   });
 
-  (isImported ? it.skip : it)(`sends requests that fit the document of ${name}: at most ${COUNT}, drawn by seed`, async () => {
+  if (isImported) return;
+  it(`sends requests that fit the document of ${name}: at most ${COUNT}, drawn by seed`, async () => {
     const all = (await toolsOf(drawnFrom)).filter((it) => !UNCHECKED.has(`${name} ${it.name}`));
     const length = Math.min(COUNT, all.length);
     const drawn = fc.sample(fc.shuffledSubarray(all, { minLength: length, maxLength: length }), { seed: SEED, numRuns: 1 })[0] ?? [];
