@@ -147,7 +147,7 @@ describe('odd MCP servers', () => {
     const sets = (filter: string) => expect.stringContaining(`Give the arguments of exactly one of these sets: \`${filter}\`; \`id\`.`);
     const plain = schema('filter_name', 'sort_by', (name) => ({ description: `The tool calls it "${name}".` }));
     expect(await given('anthropic')).toEqual({ name: 'find', description: sets('filter_name'), input_schema: plain });
-    expect(await given('mcp')).toMatchObject({ description: sets('filter_name'), inputSchema: plain });
+    expect(await given('mcp')).toMatchObject({ inputSchema: { oneOf: [{ required: ['filter[name]'] }, { required: ['id'] }] } });
     expect(await given('openai')).toEqual({
       type: 'function',
       function: { name: 'find', description: sets('filter[name]'), parameters: schema('filter[name]', 'sort by', () => ({})) },

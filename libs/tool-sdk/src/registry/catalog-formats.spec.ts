@@ -146,17 +146,14 @@ describe('formatCatalog', () => {
   it.each(ODD)('gives models a schema that their APIs accept, with all that the source accepts: %s', async (_title, input, args) => {
     const odd = describeTool(facts('a', { input }));
     const before = structuredClone(input);
-    for (const format of ['anthropic', 'mcp', 'function', 'permissions', 'openai', 'openai-responses'] as const) {
+    for (const format of ['anthropic', 'function', 'permissions', 'openai', 'openai-responses'] as const) {
       const [{ function: ofOpenAi, ...given } = {}] = await formatCatalog([odd], format);
-      const {
-        input_schema: a,
-        inputSchema: b,
-        parameters: c,
-      } = { ...given, ...(ofOpenAi as object | undefined) } as Record<string, unknown>;
-      const schema = (a ?? b ?? c) as JsonSchema;
+      const { input_schema: a, parameters: b } = { ...given, ...(ofOpenAi as object | undefined) } as Record<string, unknown>;
+      const schema = (a ?? b) as JsonSchema;
       expect([format, ...(format.startsWith('openai') ? faultsForOpenAi(schema) : faultsForAnthropic(schema))]).toEqual([format]);
       if (format.startsWith('openai')) expect(compileForeignSchema(schema)(structuredClone(args))).toEqual([]);
     }
+    expect(await formatCatalog([odd], 'mcp')).toMatchObject([{ inputSchema: before }]);
     expect(input).toEqual(before);
   });
 

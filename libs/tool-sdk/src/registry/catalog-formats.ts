@@ -10,8 +10,9 @@ type ModelTool = Record<string, z.output<typeof Json>>;
 const YIELD_AFTER_MS = 10;
 
 /**
- * Tools in the requested shape. `full` is the catalog as it is. The others are for models: without facts, and with schemas that
- * their APIs accept. Thousands of large schemas hold up nothing else.
+ * Tools in the requested shape. `full` is the catalog as it is. The others are for models, without facts. Their schemas are those
+ * that APIs of models accept, except for `mcp`: its clients read any schema and fit it to their model themselves, and the
+ * conformance suite of MCP wants each keyword as the source wrote it. Thousands of large schemas hold up nothing else.
  */
 export function formatCatalog(tools: readonly ToolDescriptor[], format: 'full'): Promise<ToolDescriptor[]>;
 export function formatCatalog(tools: readonly ToolDescriptor[], format: Exclude<ToolFormat, 'full'>): Promise<ModelTool[]>;
@@ -22,7 +23,7 @@ export async function formatCatalog(tools: readonly ToolDescriptor[], format: To
   const formatted: ModelTool[] = [];
   let yieldedAt = performance.now();
   for (const tool of tools) {
-    formatted.push(formatTool(modelTool(tool, names), format));
+    formatted.push(format === 'mcp' ? toMcp(tool) : formatTool(modelTool(tool, names), format));
     if (performance.now() - yieldedAt < YIELD_AFTER_MS) continue;
     await setImmediate();
     yieldedAt = performance.now();
@@ -30,11 +31,9 @@ export async function formatCatalog(tools: readonly ToolDescriptor[], format: To
   return formatted;
 }
 
-function formatTool(tool: ToolDescriptor, format: Exclude<ToolFormat, 'full'>): ModelTool {
+function formatTool(tool: ToolDescriptor, format: Exclude<ToolFormat, 'full' | 'mcp'>): ModelTool {
   const { name, description, input } = tool;
   switch (format) {
-    case 'mcp':
-      return toMcp(tool);
     case 'anthropic':
       return { name, description, input_schema: input };
     case 'openai':

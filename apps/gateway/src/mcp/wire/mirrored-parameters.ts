@@ -1,6 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { ToolDescriptor } from '#contracts';
-import { modelTool } from '#tool-sdk';
 import type { ToolServer } from './tool-server.js';
 
 const ANNOTATION = '"x-mcp-header"';
@@ -15,10 +14,9 @@ export function hasMirroredParameters(tool: ToolDescriptor): boolean {
 
 /**
  * Wraps the server, so that the SDK compares parameters with their `Mcp-Param-*` headers (decision 0001), which it does only
- * for an `McpServer` with an input schema, here that of the tool list.
+ * for an `McpServer` with an input schema.
  */
-export function withMirroredParameters(server: ToolServer, tool: ToolDescriptor): McpServer {
-  const { input } = modelTool(tool, 'plain');
+export function withMirroredParameters(server: ToolServer, { input }: ToolDescriptor): McpServer {
   const named = new McpServer({ name: 'toolyard', version: '0' });
   return Object.assign(named, { server, toolInputSchemaJson: () => input });
 }
