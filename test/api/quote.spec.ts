@@ -29,7 +29,7 @@ describe('the quote of a call that writes', () => {
   it.each(WRITES)('asks a person in the quote of %s where later commands run the file, and none for other files', async (tool, args) => {
     const posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
     await tenant.agent.request('PUT', '/v1/sessions/writing', { posture });
-    for (const path of ['.git/config', 'sub/.gitattributes', '.GIT/hooks/pre-commit', 'a/../.npmrc'])
+    for (const path of ['.git/config', 'sub/.gitattributes', '.GIT/hooks/pre-commit', 'a/../.npmrc', 'node_modules/.bin/jest'])
       expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, true, 'auto-run-file']);
     for (const path of ['src/a', 'package.json', '.gitignore'])
       expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, false, undefined]);

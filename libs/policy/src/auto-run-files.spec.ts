@@ -30,7 +30,9 @@ const FILES =
   '.venv/lib/python3.12/site-packages/a.pth .Rprofile .config/go/env .terraformrc .curlrc .wgetrc .lesskey .nvim.lua .my.cnf .irbrc ' +
   'a.code-workspace .cursor/hooks.json .claude.json .config/gh/config.yml .config/zsh/.zshrc .profile.d/a.sh .cargo/bin/ls .nvm/nvm.sh ' +
   '.config/i3/config .helix/languages.toml .doom.d/config.el .claude/commands/a.md .gitconfig.local .inputrc .rtx.toml uv.toml .Renviron ' +
-  'venv/pyvenv.cfg .tool-versions ansible.cfg .latexmkrc .forward .pdbrc .ghci .iex.exs yt-dlp.conf .windsurf/mcp_config.json .aider.conf.yml';
+  'venv/pyvenv.cfg .tool-versions ansible.cfg .latexmkrc .forward .pdbrc .ghci .iex.exs yt-dlp.conf .windsurf/mcp_config.json .aider.conf.yml ' +
+  'node_modules/.bin/jest packages/a/node_modules/.bin .venv/bin/pytest venv/Scripts/activate.bat vendor/bin/phpunit .tox/py312/bin/python ' +
+  '.gradle/wrapper/dists/a/gradle-8.5/bin/gradle .mvn/wrapper/maven-wrapper.jar';
 const spelt = fc
   .tuple(
     fc.constantFrom(...FILES.split(' ')),
@@ -59,7 +61,8 @@ describe('a file that later commands run', () => {
   it('counts none of the files that a workspace is made of among those that later commands run', () => {
     const files =
       'src/index.ts package.json Makefile conftest.py setup.py pyproject.toml .gitignore .github/workflows/ci.yml git/config src/head/a.ts ' +
-      'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config model.pth .editorconfig local/bin/a aws/config';
+      'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config model.pth .editorconfig local/bin/a aws/config ' +
+      'bin/run node_modules/a/index.js vendor/a/b.go src/env/a.ts gradle/libs.versions.toml';
     for (const path of files.split(' ')) expect([path, ...written(path)]).toEqual([path, 'allow', undefined]);
   });
 
@@ -189,6 +192,15 @@ describe('a command that may write a file that later commands run', () => {
     'wget -nHp https://example.com/',
     'wget -qi list',
     'wget --content-disposition https://example.com/a',
+    'echo x > node_modules/.bin/jest',
+    'cp -t node_modules/.bin a',
+    'cp --target-directory=.venv/bin a',
+    'ln -sf ../../a node_modules/.bin/jest',
+    "sed -i '1a x' vendor/bin/phpunit",
+    'curl -o .venv/bin/pytest https://example.com/a',
+    'cd node_modules/.bin && cp ../../a jest',
+    'env X=1 cp a node_modules/.bin/jest',
+    'bash -c "cp a node_modules/.bin/jest"',
   ];
   it.each(WRITES)('asks about a command that may write a file that later commands run although a pattern allows its words: %s', (command) =>
     expect(asks(command)).toBe(true),
@@ -222,6 +234,16 @@ describe('a command that may write a file that later commands run', () => {
     'npm config get registry',
     'npm run set',
     'go env GOPATH',
+    'node_modules/.bin/jest --ci',
+    'node --inspect node_modules/.bin/jest',
+    'CI=1 time node_modules/.bin/tsc --noEmit',
+    'source .venv/bin/activate && pytest -q',
+    '.venv/bin/python3.12 -m pytest',
+    'python3 .venv/bin/pytest',
+    'php8.3 vendor/bin/phpunit',
+    'ls -la node_modules/.bin',
+    'rm -rf node_modules .venv vendor',
+    './gradlew test',
   ])('asks nothing about a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
 
   it('asks about a command that is started in a folder of files that later commands run', () => {

@@ -50,6 +50,18 @@ const IN_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
   ],
 ];
 
+/** Folders of installed programs, which are named by commands that run them as well. */
+const PROGRAM_FOLDERS: readonly (readonly [names: string, reason: string])[] = [
+  ['node_modules/.bin', 'npm, npx and hooks of git run it, as an allowed npm test does: a file in it takes the place of a program'],
+  [
+    '.venv/bin .venv/scripts venv/bin venv/scripts env/bin env/scripts virtualenv/bin virtualenv/scripts .virtualenvs .tox .nox .direnv .pixi ' +
+      '.conda/bin',
+    'Python and its tools are run from it once the environment is active: a file in it takes the place of a program',
+  ],
+  ['vendor/bin vendor/bundle', 'composer and bundler run the programs of packages from it'],
+  ['.gradle/wrapper .mvn/wrapper .m2/wrapper', 'gradlew and mvnw run the build program that is stored in it'],
+];
+
 /** The last names of a path. */
 const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
   ['head', 'git takes a folder with this file for a repository, and runs what the file config beside it says'],
@@ -118,12 +130,13 @@ interface Entry {
   readonly names: readonly string[];
   /** True if only the last names of a path count. */
   readonly isLast: boolean;
+  readonly isProgram: boolean;
   readonly reason: string;
 }
 
-const entries = (table: typeof AS_FILES, isLast: boolean): Entry[] =>
-  table.flatMap(([texts, reason]) => texts.split(' ').map((text) => ({ names: text.split('/'), isLast, reason })));
-const ENTRIES = [...entries(IN_FOLDERS, false), ...entries(AS_FILES, true)];
+const entries = (table: typeof AS_FILES, { isLast = false, isProgram = false } = {}): Entry[] =>
+  table.flatMap(([texts, reason]) => texts.split(' ').map((text) => ({ names: text.split('/'), isLast, isProgram, reason })));
+const ENTRIES = [...entries(IN_FOLDERS), ...entries(PROGRAM_FOLDERS, { isProgram: true }), ...entries(AS_FILES, { isLast: true })];
 
 /** Names that a path has where it leads to such a file, without those of which only the ending counts. */
 export const AUTO_RUN_NAMES: readonly string[] = [...new Set(ENTRIES.flatMap(({ names }) => names))].filter((it) => !it.startsWith('*'));
@@ -131,13 +144,14 @@ export const AUTO_RUN_NAMES: readonly string[] = [...new Set(ENTRIES.flatMap(({ 
 /**
  * Reason why later commands run a file; undefined for other files. Accepts any path without `.` and `..`, and globs of paths,
  * by their plain names. Ignores case and other spellings of a name, since some file systems do.
+ * @param isWritten false for a word of a command that runs its words: installed programs are left out
  */
-export function autoRunReason(path: string): string | undefined {
+export function autoRunReason(path: string, isWritten = true): string | undefined {
   const names = path
     .split('/')
     .filter((it) => it !== '')
     .map(plainName);
-  return ENTRIES.find((entry) => fits(entry, names))?.reason;
+  return ENTRIES.find((entry) => (isWritten || !entry.isProgram) && fits(entry, names))?.reason;
 }
 
 /** No file system has longer ones. */

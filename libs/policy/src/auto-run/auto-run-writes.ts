@@ -3,9 +3,11 @@ import { AUTO_RUN_NAMES, autoRunReason } from './auto-run-files.js';
 import { normalizePath } from '../patterns/lexical-path.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { valuesIn } from '../shell/paths-in-command.js';
+import { isShell } from '../shell/inner-commands.js';
 import { reads } from '../shell/readonly.js';
 import { actionOf } from '../shell/risk-class.js';
 import { executableOf, type ParsedCommand, type ShellWord, type SubCommand } from '../shell/sub-command.js';
+import { isWrapper } from '../shell/wrappers.js';
 import { storedName, unnamedWrites } from './unnamed-writes.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
@@ -21,6 +23,8 @@ const WRITING_ACTIONS = words('mv checkout restore apply init');
 const FETCHING_ACTIONS = words('clone submodule worktree');
 /** Programs that write files under the names of addresses. */
 const FETCHING = words('wget aria2c');
+/** Programs that run the files that they name; others of their kind may have a version at the end. */
+const RUNNING = words('. source node nodejs deno bun npx php python perl ruby');
 const ENTERING = words('cd pushd');
 /** Words of one line that are looked at. */
 const MOST_WORDS = 500;
@@ -43,11 +47,14 @@ export function autoRunWrites(reading: ParsedCommand): readonly string[] {
   );
   const around = acting.length + targets.length === 0 ? [] : reading.commands.flatMap(({ assignments }) => assignments);
   const entered = reading.commands.filter((it) => ENTERING.has(executableOf(it) ?? '')).flatMap(operands);
-  const named = [...targets, ...acting.flatMap(operands), ...entered, ...around];
-  if (named.length > MOST_WORDS) return [`the command has more than ${MOST_WORDS} words that may be files it writes`];
+  const [running, writing] = [acting.filter(runsItsWords), acting.filter((it) => !runsItsWords(it))];
+  const written = [...targets, ...writing.flatMap(operands), ...entered];
+  const run = [...running.flatMap(operands), ...around];
+  if (written.length + run.length > MOST_WORDS) return [`the command has more than ${MOST_WORDS} words that may be files it writes`];
   const unknown = [...targets, ...acting.flatMap(writtenOperands)].find(({ value, dynamic }) => dynamic && UNKNOWN.test(value));
   return [
-    ...named.flatMap(reasonsOf),
+    ...written.flatMap((word) => reasonsOf(word, true)),
+    ...run.flatMap((word) => reasonsOf(word, false)),
     ...reading.commands.flatMap((command) => unnamedWrites(command) ?? []),
     ...(unknown === undefined ? [] : [`only running the command tells which file it writes at ${unknown.value}`]),
   ];
@@ -65,6 +72,12 @@ function mayWrite(command: SubCommand, isDangerous: boolean): boolean {
   if (name === '' || ENTERING.has(name ?? '') || reads({ ...command, redirects: [] })) return false;
   if (name === 'git') return WRITING_ACTIONS.has(actionOf(command, name) ?? '') || fetches(command);
   return isDangerous || !FILTERS.has(name ?? '');
+}
+
+/** True for a command that runs the programs among its words. */
+function runsItsWords(command: SubCommand): boolean {
+  const name = executableOf(command) ?? '';
+  return RUNNING.has(name.replace(/[\d.]+$/, '')) || isShell(name) || isWrapper(name);
 }
 
 function fetches(command: SubCommand): boolean {
@@ -87,10 +100,13 @@ function writtenOperands(command: SubCommand): readonly ShellWord[] {
   return WRITES_LAST.has(name) ? all.filter(({ value }, index) => index === all.length - 1 || value.startsWith('-')) : [];
 }
 
-function reasonsOf({ value, dynamic }: ShellWord): string[] {
+function reasonsOf({ value, dynamic }: ShellWord, isWritten: boolean): string[] {
   if (value.length > 4_096 || value.includes('://')) return [];
   const path = normalizePath(`/${value}`);
-  const reason = autoRunReason(path) ?? autoRunReason(path.replace(COMPRESSED, '')) ?? (dynamic ? possibleReason(value) : undefined);
+  const reason =
+    autoRunReason(path, isWritten) ??
+    autoRunReason(path.replace(COMPRESSED, ''), isWritten) ??
+    (dynamic ? possibleReason(value) : undefined);
   return reason === undefined ? [] : [`${value} can make later commands run something: ${reason}`];
 }
 
