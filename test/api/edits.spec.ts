@@ -1,3 +1,5 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Agent } from '../support/agent.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
@@ -19,19 +21,91 @@ const asCareful = { agentId: 'careful' };
 const write = async (path: string, content: string, sessionId: string) =>
   expect(await run('file_write', { path, content }, sessionId)).toMatchObject({ ok: true });
 
+/** Contents by path, `x` behind the path where the file may be executed. */
+type Files = Readonly<Record<string, string>>;
+
+function put(root: string, files: Files): void {
+  mkdirSync(root, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(root, name.replace(/ x$/, ''));
+    writeFileSync(path, text);
+    chmodSync(path, name.endsWith(' x') ? 0o755 : 0o644);
+  }
+}
+function filesIn(root: string): Files {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((it) => it.isFile());
+  const paths = entries.map((it) => join(it.parentPath, it.name));
+  const nameOf = (path: string) => path.slice(root.length + 1) + ((statSync(path).mode & 0o100) === 0 ? '' : ' x');
+  return Object.fromEntries(paths.map((path) => [nameOf(path), readFileSync(path, 'utf8')]));
+}
+
+const ABCD = 'a\nb\nc\nd\n';
+const B = 'a\nB\nc\nd\n';
+const header = '--- a/f\n+++ b/f\n';
+const HUNK = ' a\n-b\n+B\n c\n';
+const EMPTY = 'diff --git a/pkg/__init__.py b/pkg/__init__.py\nnew file mode 100644\nindex 0000000..e69de29\n';
+const SCRIPT = 'diff --git a/go.sh b/go.sh\nnew file mode 100755\n--- /dev/null\n+++ b/go.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo hi\n';
+const SECTIONS =
+  '*** Begin Patch\n*** Add File: hello.txt\n+hi\n*** Update File: f\n*** Move to: g\n@@ a\n-b\n+B\n*** Delete File: gone\n*** End Patch';
+
 describe('a patch', () => {
-  it('takes sections under the name of their agent, with files that may be executed', async () => {
-    await write('a', 'one\ntwo\n', 'sections');
-    await write('gone', 'x\n', 'sections');
-    const sections =
-      '*** Begin Patch\n*** Add File: hello.txt\n+hi\n*** Update File: a\n*** Move to: b\n@@ one\n-two\n+2\n*** Delete File: gone\n*** End Patch';
-    expect(textOf(await run('apply_patch', { patch: sections }, 'sections'))).toBe(
-      'Created hello.txt\nRenamed a to b, and changed it\nDeleted gone',
-    );
-    expect(textOf(await run('file_list', {}, 'sections'))).toBe('b\nhello.txt');
-    const script = 'diff --git a/go.sh b/go.sh\nnew file mode 100755\n--- /dev/null\n+++ b/go.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+echo hi\n';
-    expect(textOf(await run('file_patch', script, 'sections'))).toBe('Created go.sh');
-    expect(textOf(await run('shell', { command: './go.sh' }, 'sections'))).toContain('hi');
+  let sessions = 0;
+
+  it.each<[what: string, before: Files, patch: string | object, said: string, after?: Files]>([
+    ['an empty file', {}, EMPTY, 'Created pkg/__init__.py', { 'pkg/__init__.py': '' }],
+    [
+      'an empty file beside a change of another',
+      { f: ABCD },
+      `${EMPTY}diff --git a/f b/f\n${header}@@ -1,3 +1,3 @@\n${HUNK}`,
+      'Created pkg/__init__.py\nChanged f',
+      { f: B, 'pkg/__init__.py': '' },
+    ],
+    [
+      'a mode',
+      { 'run.sh': 'x\n' },
+      'diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n',
+      'Made run.sh executable',
+      { 'run.sh x': 'x\n' },
+    ],
+    [
+      'the deletion of an empty file',
+      { 'old.txt': '' },
+      'diff --git a/old.txt b/old.txt\ndeleted file mode 100644\nindex e69de29..0000000\n',
+      'Deleted old.txt',
+      {},
+    ],
+    [
+      'a binary file',
+      { 'd.txt': 'x\n' },
+      'diff --git a/d.txt b/d.txt\nindex 1..2 100644\nBinary files a/d.txt and b/d.txt differ\n',
+      'binary',
+    ],
+    ['a new file that may be executed', {}, SCRIPT, 'Created go.sh', { 'go.sh x': '#!/bin/sh\necho hi\n' }],
+    ['a link', {}, SCRIPT.replace('100755', '120000'), 'a symbolic link'],
+    ['wrong counts', { f: ABCD }, `${header}@@ -1,4 +1,4 @@\n${HUNK}`, 'Changed f', { f: B }],
+    ['a hunk without numbers', { f: ABCD }, `${header}@@\n${HUNK}`, 'Changed f', { f: B }],
+    ['a fence', { f: ABCD }, `\`\`\`diff\n${header}@@ -1,4 +1,4 @@\n${HUNK}\`\`\`\n`, 'Changed f', { f: B }],
+    ['a hunk with wrong counts that does not fit', { f: 'x\n' }, `${header}@@ -1,4 +1,4 @@\n${HUNK}`, '3 lines before and 3 after'],
+    ['a hunk that changes nothing', { f: ABCD }, `${header}@@ -1,2 +1,2 @@\n a\n b\n`, 'changes nothing of f'],
+    [
+      'sections under the name of their agent',
+      { f: ABCD, gone: 'x\n' },
+      { patch: SECTIONS },
+      'Created hello.txt\nRenamed f to g, and changed it\nDeleted gone',
+      { g: B, 'hello.txt': 'hi\n' },
+    ],
+  ])('does what a patch says, or refuses all of it: %s', async (_what, before, patch, said, after = before) => {
+    const sessionId = `patched-${(sessions += 1)}`;
+    const root = tenant.workspaceOf(sessionId);
+    put(root, before);
+    const call = await run('apply_patch', patch, sessionId);
+    const text = call.error?.message ?? textOf(call);
+    expect({ text, files: filesIn(root) }).toEqual({ text: after === before ? expect.stringContaining(said) : said, files: after });
+  });
+
+  it('creates a file that a command can start', async () => {
+    await run('file_patch', { patch: SCRIPT, paths: ['go.sh'] }, 'started');
+    expect(textOf(await run('shell', { command: './go.sh' }, 'started'))).toBe('hi\n');
   });
 
   it('evaluates a patch by the paths in it, which the call then has among its arguments', async () => {
@@ -59,10 +133,11 @@ describe('an edit', () => {
     expect(textOf(await run('file_search', { query: '^//' }, 'kept'))).toBe('a.cs:1:// x');
     await run('file_copy', { source: 'run.sh', destination: 'copy.sh' }, 'kept');
     expect(await shell('stat -c %a copy.sh')).toContain('750');
-    const cell = (id: string, source: string) =>
-      `  {"cell_type": "code", "id": "${id}", "metadata": {"n": 1.0}, "outputs": [], "source": ["${source}"]}`;
+    const OUTPUTS = String.raw`[{"output_type": "stream", "name": "stdout", "text": ["a\n", "b\n"]}]`;
+    const cell = (id: string, source: string, outputs: string) =>
+      `  {"cell_type": "code", "id": "${id}", "metadata": {"n": 1.0}, "outputs": ${outputs}, "source": ["${source}"]}`;
     const notebook = (first: string) =>
-      `{\n  "cells": [\n${cell('c1', first)},\n${cell('c2', 'b')}\n  ],\n  "metadata": {},\n  "nbformat": 4, "nbformat_minor": 5\n}`;
+      `{\n  "cells": [\n${cell('c1', first, '[]')},\n${cell('c2', 'b', OUTPUTS)}\n  ],\n  "metadata": {},\n  "nbformat": 4, "nbformat_minor": 5\n}`;
     await write('n.ipynb', notebook('a'), 'kept');
     await run('notebook_edit', { path: 'n.ipynb', cell_id: 'c1', new_source: 'print(2)' }, 'kept');
     expect(textOf(await run('file_read', { path: 'n.ipynb', raw: true }, 'kept'))).toBe(notebook('print(2)'));
@@ -70,7 +145,11 @@ describe('an edit', () => {
 
   it('names the character in which its text only looks like the file', async () => {
     await write('near', 'the task list in\u00a0current\n', 'kept');
-    const args = { path: 'near', old_text: 'the task list in current', new_text: 'x' };
-    expect((await run('file_edit', args, 'kept')).error?.message).toContain('U+00A0 at column 17');
+    await write('quoted', 'it\u2019s\n', 'kept');
+    const why = async (path: string, old_text: string) =>
+      (await run('file_edit', { path, old_text, new_text: 'x' }, 'kept')).error?.message;
+    expect(await why('near', 'the task list in current')).toContain('U+00A0 at column 17');
+    expect(await why('quoted', "it's")).toContain('U+2019 at column 3');
+    expect(await shell('od -An -tx1 quoted')).toBe(' 69 74 e2 80 99 73 0a\n');
   });
 });
