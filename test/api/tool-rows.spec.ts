@@ -97,6 +97,14 @@ describe('what a model reads of a tool', () => {
     expect(textOf(await run('shell_exec', { command: 'cat empty.txt' }, oxydra))).toBe('command completed with no output');
   });
 
+  it('goes on with a shell that has its functions, also those that need extended patterns, and exported ones', async () => {
+    const keeps = async (command: string, sessionId: string) => textOf(await run('shell', { command, persistent: true }, { sessionId }));
+    const patterns = 'shopt -s extglob\nf() { case $1 in +([0-9])) echo num;; *) echo other;; esac; }\nzz() { echo zz; }\nf 12';
+    expect([await keeps(patterns, 'patterns'), await keeps('f 7; zz', 'patterns')]).toEqual(['num\n', 'num\nzz\n']);
+    await keeps('greet() { echo hi; }; export -f greet', 'exported');
+    expect(await keeps('bash -c greet', 'exported')).toBe('hi\n');
+  });
+
   it('shows agents that expect it a fetched page as one JSON object, and a binary file as its facts [TB-58]', async () => {
     const fetched = async (path: string, more: object = {}) => run('web_fetch', { url: origin + path, ...more }, { agentId: 'oxydra' });
     expect(jsonOf(await fetched('/image'))).toEqual({
