@@ -17,7 +17,7 @@ const HEADINGS = set('h1 h2 h3 h4 h5 h6');
 const VOID = set('area br col embed hr img input param source track wbr');
 const BLOCKS = set(
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 ' +
-    'h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul',
+    'h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody td tfoot th thead tr ul',
 );
 /** Inline elements with space around. */
 const APART = set('button input option select textarea');
@@ -27,8 +27,21 @@ const INLINE = set('a td th caption code pre h1 h2 h3 h4 h5 h6');
 const XML_PARTS = /<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<([a-z][\w:-]*)((?:[^<>"'/]|"[^"]*"|'[^']*'|\/(?!>))*)\/>/gi;
 /** No character of any text, in place of the bars that are not those of a table. */
 const BAR = '\ufdd0';
+/** The same, in place of line ends in preformatted text, and before its first line: the converter joins and ends lines. */
+const LINE = '\ufdd1';
 const ATTRIBUTES = { a: ['href', 'title'], img: ['src', 'alt', 'title'], code: ['class'] };
-const RENAMED = { xmp: 'pre', listing: 'pre', plaintext: 'pre' };
+/** Names that the converter knows, for others of the same meaning: blocks that it takes for inline elements become `div`. */
+const RENAMED = {
+  xmp: 'pre',
+  listing: 'pre',
+  plaintext: 'pre',
+  details: 'div',
+  dialog: 'div',
+  legend: 'div',
+  optgroup: 'div',
+  search: 'div',
+  summary: 'div',
+};
 /** Link to a place on this page, or with another scheme: the meaning does not depend on the base. */
 const STAYS = /^\s*(?:#|[a-z][a-z\d+.-]*:)/i;
 
@@ -122,9 +135,11 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
   let length = 0;
   let last = '';
   let isCut = false;
+  /** True at the beginning of preformatted text, and behind the end of a line in it. */
+  let [isFresh, endsLine] = [false, false];
   const around = [];
-  /** Numbers of open elements that are inline, preserve white space, are cells, and are headings. */
-  const open = { inline: 0, code: 0, cells: 0, headings: 0 };
+  /** Numbers of open elements that are inline, preserve white space, are cells, headings, and links. */
+  const open = { inline: 0, code: 0, cells: 0, headings: 0, links: 0 };
   const numbers = new ListNumbers();
   const spans = new TableSpans();
   /** False, since nothing is entered. */
@@ -137,10 +152,22 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
   const separate = (name) => {
     if (APART.has(name)) write(' ');
     if (!BLOCKS.has(name) || open.inline === 0) return;
-    if (open.code === 0) write(' ');
+    if (isListing()) endLine();
+    else if (open.code === 0) write(' ');
     else if (last !== '\n' && last !== '>') write('\n');
   };
-  const writeText = (text) => write(escaped(open.cells > 0 ? text.replaceAll('|', BAR) : text));
+  const endLine = () => {
+    if (!isFresh && !endsLine) write(LINE);
+    endsLine = true;
+  };
+  const isListing = () => open.code > 0 && open.cells + open.headings + open.links === 0;
+  const writeText = (text) => {
+    const marked = open.cells > 0 ? text.replaceAll('|', BAR) : text;
+    if (!isListing()) return write(escaped(marked));
+    const begin = isFresh ? LINE : '';
+    [isFresh, endsLine] = [false, text.endsWith('\n')];
+    return write(begin + escaped(marked.replaceAll('\n', LINE)));
+  };
   /** Writes empty cells in place of spanned ones, in a table outside of cells. */
   const writeCells = (count) => open.cells === 0 && write('<td></td>'.repeat(count));
   const enter = (node) => {
@@ -156,6 +183,7 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
     const name = FRAMES.has(node.tagName) ? 'div' : (RENAMED[node.tagName] ?? node.tagName);
     const high = raised(node);
     if (high !== undefined) return write(high);
+    if (name === 'br' && isListing()) return writeText('\n');
     if (name !== 'br') separate(name);
     else if (open.cells > 0 || open.headings > 0) write(' ');
     writeCells(open.cells === 0 ? spans.enter(name) : 0);
@@ -166,6 +194,7 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
     if (VOID.has(name)) return false;
     around.push(name);
     counted(open, name, 1);
+    isFresh ||= name === 'pre' && open.code === 1;
     if (isBareListing(node, open)) write('<code>');
     return true;
   };
@@ -174,7 +203,10 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
     if (node.tagName === undefined) return;
     const name = around.pop();
     if (name === 'q') write('”');
-    if (isBareListing(node, open)) write('</code>');
+    const isBare = isBareListing(node, open);
+    if ((isBare || (name === 'code' && isAlone(node))) && isListing() && !isFresh) write(LINE);
+    if (isBare) write('</code>');
+    isFresh &&= name !== 'pre';
     counted(open, name, -1);
     const missing = open.cells === 0 ? spans.leave(name, node) : 0;
     if (name === 'tr') writeCells(missing);
@@ -187,11 +219,27 @@ function rewritten(document, { base, refresh, isScripted, showsLinks, parse }) {
   return { html: parts.join(''), isCut };
 }
 
+/** Lines of preformatted text, each behind what stands before the first, in fences that are longer than those in it. */
+function listed(text) {
+  const lines = text.split('\n');
+  for (const [at, line] of lines.entries()) {
+    const [before, ...rows] = line.split(LINE);
+    if (rows.length === 0) continue;
+    while (rows.length > 1 && rows.at(-1).trim() === '') rows.pop();
+    const longest = Math.max(2, ...rows.map((row) => /^\s*(`{3,})/.exec(row)?.[1].length ?? 0));
+    for (const near of longest === 2 ? [] : [at - 1, at + 1])
+      if (near in lines) lines[near] = lines[near].replace(/```(?=[^`]*$)/, '`'.repeat(longest + 1));
+    lines[at] = rows.map((row) => before + row).join('\n');
+  }
+  return lines.join('\n').trimEnd();
+}
+
 function counted(open, name, by) {
   if (INLINE.has(name)) open.inline += by;
   if (name === 'pre') open.code += by;
   if (name === 'td' || name === 'th') open.cells += by;
   if (HEADINGS.has(name)) open.headings += by;
+  if (name === 'a') open.links += by;
 }
 
 /** A link apart from what is around; where links are not shown, its label. */
@@ -200,13 +248,14 @@ function linkOf(to, label, isShownAsLink) {
 }
 
 /**
- * The parts of a table in a cell, where the converter knows no tables; names that are not those of HTML elements, or that the
+ * The parts of a table in a cell, where the converter knows no tables, and blocks in preformatted text; names that are not those of HTML elements, or that the
  * converter leaves out.
  */
-function isPlain(name, { cells, headings }) {
+function isPlain(name, { cells, code, headings }) {
+  const isInCode = code > 0 && BLOCKS.has(name) && name !== 'pre';
   const isInCell = cells > 0 && BLOCKS.has(name) && name !== 'br';
   const isInHeading = headings > 0 && BLOCKS.has(name) && !HEADINGS.has(name);
-  return isInCell || isInHeading || name === 'noscript' || name === 'q' || !/^[a-z][a-z\d-]*$/.test(name);
+  return isInCode || isInCell || isInHeading || name === 'noscript' || name === 'q' || !/^[a-z][a-z\d-]*$/.test(name);
 }
 
 const itemNumber = (number) => (number === undefined ? '' : ` value="${number}"`);
@@ -220,6 +269,11 @@ function isMute(link) {
     return !shows && isShown(node);
   });
   return !shows;
+}
+
+/** True for an element with nothing but white space beside it. */
+function isAlone(node) {
+  return node.parentNode.childNodes.every((it) => it === node || it.value?.trim() === '');
 }
 
 /** Preformatted text without an element for code, which the converter takes for prose. */
@@ -314,7 +368,7 @@ function converted(parser, { html, url, style, isXml = false }) {
     const document = parse(source);
     const { title, base, refresh } = headOf(document, url);
     const page = rewritten(document, { base, refresh, isScripted: scriptingEnabled, showsLinks: style === 'markdown', parse });
-    return { title, text: styles[style].translate(page.html).replaceAll(BAR, '\\|'), isCut: page.isCut };
+    return { title, text: listed(styles[style].translate(page.html)).replaceAll(BAR, '\\|'), isCut: page.isCut };
   };
   const page = read(true);
   // A page that its scripts make says so in there, if anywhere.

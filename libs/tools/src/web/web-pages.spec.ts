@@ -100,6 +100,8 @@ describe('web_fetch of a page', () => {
     ['readings above a word', '<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>', '漢(kan)'],
     ['hidden text', '<p hidden>A</p><p aria-hidden=true>B</p>', 'A B'],
     ['what is shown without frames', '<noembed><p>no</p></noembed><p>A</p>', 'A'],
+    ['an answer behind its question', '<details open><summary>A</summary>B</details><dialog open>C</dialog>D', 'A B C D'],
+    ['groups of fields', '<fieldset><legend>A</legend>B</fieldset><search>C</search>D', 'A B C D'],
     ['a table in a table', '<table><tr><td>A<table><tr><td>B</td><td>C</td></tr></table></td></tr></table>', '| A B C | | ----- |'],
   ])('reads a page as a browser does: %s', async (_what, html, expected) => expect(await wordsOf(html)).toBe(expected));
 
@@ -122,6 +124,20 @@ describe('web_fetch of a page', () => {
     ['a heading of several lines', '<h2>A<br><span>B</span><p>C</p></h2>', '## A B C'],
     ['a link that is a drawing', '<a href=/x title=Home><svg/></a>', '[Home](http://site/x "Home")'],
     ['preformatted text with code', '<pre><code class="language-js">a\n\n\nb</code></pre>', '```js\na\n\n\nb\n```'],
+    [
+      'preformatted text in a list',
+      '<ol><li>A<pre><code>if x:\n\n\n\n  y\n</code></pre><li>B</ol>',
+      '1. A  \n```  \nif x:\n\n\n\n  y\n```\n2. B',
+    ],
+    [
+      'preformatted text in a nested list',
+      '<ul><li>A<ul><li>B<pre>  a\n\nb</pre></ul></ul>',
+      '- A\n  - B  \n  ```  \n    a\n  \n  b\n  ```',
+    ],
+    ['preformatted text in a quote', '<blockquote><pre>a\n  b</pre></blockquote>', '> ```\n> a\n>   b\n> ```'],
+    ['preformatted text of blocks', '<pre><div>a</div><div>b</div>c<br>d</pre>', '```\na\nb\nc\nd\n```'],
+    ['preformatted text with a fence', '<pre>\n```sh\na\n```\n</pre>', '````\n```sh\na\n```\n````'],
+    ['preformatted text in a link', '<a href=/x><pre>a\nb</pre></a>', '[ a b ](http://site/x)'],
     ['an image that is loaded later', '<img src="data:image/gif;base64,R0" data-src="/a.png" alt="A">', '![A](http://site/a.png)'],
     ['an image of several sizes', '<img srcset="/a.png 1x, /b.png 2x" alt="A">', '![A](http://site/a.png)'],
     ['an image in the page', '<p>B <img src="data:image/gif;base64,R0" alt="A *"> C</p>', 'B A \\* C'],
