@@ -214,6 +214,18 @@ describe('file_patch', () => {
       `Index: f\n${EQUALS}\ndiff --git a/f b/f\n${both('a/f\t(revision 1)', 'b/f\t(working copy)')}`,
       { f: AXC },
     ],
+    [
+      'properties of svn, which are no lines of the file',
+      { f: ABC, old: 'x\n' },
+      `Index: f\n${EQUALS}\n${both('f\t(revision 1)', 'f\t(working copy)', '')}\nProperty changes on: f\n${'_'.repeat(67)}\nAdded: svn:executable\n## -0,0 +1 ##\n+*\n\\ No newline at end of property\nModified: p\n## -1 +1 ##\n-b\n+X\n${both('old\t(revision 1)', 'old\t(working copy)', '@@ -1 +1 @@\n-x\n+y\n')}`,
+      { f: ABC, old: 'y\n' },
+    ],
+    [
+      'a file that svn renames and deletes',
+      { f: ABC },
+      `Index: g\n${EQUALS}\ndiff --git a/f b/g\nrename from f\nrename to g\n${both('a/f\t(revision 1)', 'b/g\t(working copy)')}Index: f\n${EQUALS}\ndiff --git a/f b/f\ndeleted file mode 100644\n${both('a/f\t(revision 1)', 'b/f\t(nonexistent)', '@@ -1,3 +0,0 @@\n-a\n-b\n-c\n')}`,
+      { g: AXC },
+    ],
     ['a/dev/null', {}, both('a/dev/null', 'b/n', '@@ -0,0 +1 @@\n+x\n'), { n: 'x\n' }],
     ['only the first line of a header', { f: ABC }, `--- a/f\n${HUNK}`, { f: AXC }],
     ['only the second line of a header', { f: ABC }, `+++ b/f\n${HUNK}`, { f: AXC }],
@@ -269,7 +281,7 @@ describe('file_patch', () => {
   ])('reads %s', async (_what, before, patch, after, ...[paths]) => {
     const said = await applied(before, patch, paths);
     expect({ said, files: await filesThere() }).toEqual({
-      said: expect.stringMatching(/^(?:Changed|Created|Deleted|Renamed) /),
+      said: expect.stringMatching(/^(?:Changed|Created|Deleted|Made|Renamed) /),
       files: after,
     });
   });
@@ -286,6 +298,18 @@ describe('file_patch', () => {
       'The patch creates g, which is there already.',
     ],
     ['an old mode alone', { f: ABC }, 'diff --git a/f b/f\nold mode 100755\n', /an "old mode" without a "new mode"/],
+    [
+      'an empty file of svn',
+      { f: ABC },
+      `Index: n\n${EQUALS}\n${both('f', 'f')}Index: m\n${EQUALS}\n`,
+      /no unified difference follows line [0-9]+, as for an empty file/,
+    ],
+    [
+      'properties of svn alone',
+      { f: ABC },
+      `Index: f\n${EQUALS}\n${both('f\t(revision 1)', 'f\t(working copy)', '')}\nProperty changes on: f\n${'_'.repeat(67)}\nModified: p\n## -1 +1 ##\n-b\n+X\n`,
+      /changes properties of f \(line 1\), which are not part of the file/,
+    ],
     ['an empty file of diff -N', {}, 'diff -ruN old/n new/n\n', /no unified difference follows line 1, as for an empty file/],
     ['lines of a new file without +', {}, both('/dev/null', 'b/n', '@@ -0,0 +1,3 @@\n+a\n\n+b\n'), /empty ones as well/],
     [

@@ -21,12 +21,17 @@ export function readPatch(text: string, paths?: readonly string[]): readonly Fil
       if (lines.every(({ mark }) => mark === ' ') && !(lines.length === 0 && kind === 'create'))
         throw invalid(`${title} changes nothing of ${path}: it has no lines that begin with "-" or "+".`);
     }
-  const changes = joined(parts);
+  const changes = joined(parts.filter((part) => !isGoneByRename(part, parts)));
   const written = changes.flatMap(({ kind, from, path }) => (kind === 'rename' && from !== undefined ? [from, path] : [path]));
   const double = written.find((path, index) => written.indexOf(path) !== index);
   if (double !== undefined) throw invalid(`it has ${double} twice, and not only with hunks. Give the second change as a patch of its own.`);
   if (paths !== undefined) assertNamed(changedPaths(changes), named);
   return changes;
+}
+
+/** True for the deletion of a file that is renamed, which Subversion writes as well. */
+function isGoneByRename({ kind, path }: FileChange, parts: readonly FileChange[]): boolean {
+  return kind === 'delete' && parts.some((other) => other.kind === 'rename' && other.from === path);
 }
 
 /** Parts that only change the text of a file become one change with the part before for that file, as in a series of commits. */

@@ -7,6 +7,7 @@ const EXTENDED = /^(old mode|new mode|new file mode|deleted file mode|rename fro
 const BINARY = /^(?:Binary files .* differ|GIT binary patch|Cannot display: file marked as a binary type\.)/;
 /** Ends a file: text follows until the next one begins. */
 const ENDS_FILE = /^(?:```\s*$|Property changes on: |From [\da-f]{40} |commit [\da-f]{7,})/;
+const PROPERTIES = 'its other properties are left as they are';
 /** Headers of Subversion, Mercurial and `diff -r`; `diff --git` has further header lines. */
 const COMPARES = /^(?:diff -(?!-git )|Index: )/;
 
@@ -44,7 +45,7 @@ export function readUnified(text: string, wanted: ReadonlySet<string>): FileChan
       of.before = headerName(isWhole ? line.slice(4) : line.slice(4).replace(/^b\//, 'a/'));
       of.after = isWhole ? headerName((lines[at + 1] ?? '').replace(/\r$/, '').slice(4)) : headerName(line.slice(4).replace(/^a\//, 'b/'));
       if (isWhole) at += 1;
-    } else if (line.startsWith('@@') || (part?.after !== undefined && part.hunks.length === 0 && /^[-+ ]/.test(line))) {
+    } else if (line.startsWith('@@') || (!isApart && part?.after !== undefined && part.hunks.length === 0 && /^[-+ ]/.test(line))) {
       const of = part ?? begin(at);
       const [name, ...others] = wanted;
       if (of.after === undefined && of.git === undefined && name !== undefined && others.length === 0) of.git = [name, name];
@@ -88,7 +89,14 @@ function readAbout(line: string, at: number, part: Part): void {
   const [, key, value = ''] = (part.isGit === true && part.after === undefined ? EXTENDED.exec(line) : null) ?? [];
   if (key !== undefined) part.said.set(key, value);
   else if (BINARY.test(line)) part.binary = `line ${at}`;
-  else if (line.startsWith('Property changes on: ')) part.note = 'its properties are left as they are';
+  else if (line.startsWith('Property changes on: ')) part.note = PROPERTIES;
+  else if (part.note !== undefined) readProperty(line, part);
+}
+
+/** The one property of Subversion that a file has outside of it. */
+function readProperty(line: string, part: Part): void {
+  const [, change] = /^(Added|Deleted): svn:executable$/.exec(line) ?? [];
+  if (change !== undefined) part.said.set('new mode', change === 'Added' ? '100755' : '100644');
 }
 
 function hasBegun({ after, hunks, binary }: Part): boolean {
@@ -100,7 +108,7 @@ function changeOf(part: Part, wanted: ReadonlySet<string>): FileChange {
   const { said, hunks, note } = part;
   if (part.binary !== undefined)
     throw invalid(`it has a binary file (${part.binary}). Copy or write such files by other means; no file was changed.`);
-  if (part.compares && part.git === undefined && !hasBegun(part))
+  if (part.compares && part.isGit !== true && !hasBegun(part))
     throw invalid(
       `no unified difference follows line ${part.line}, as for an empty file: make or delete it by "diff --git" with "new file mode 100644", or by itself.`,
     );
@@ -108,6 +116,8 @@ function changeOf(part: Part, wanted: ReadonlySet<string>): FileChange {
   const mode = modeOf(part, named.path);
   if (said.has('old mode') && !said.has('new mode')) throw invalid(`it gives ${named.path} an "old mode" without a "new mode".`);
   const change = { ...named, hunks, ...(mode !== undefined && { executable: mode === '100755' }), ...(note !== undefined && { note }) };
+  if (hunks.length === 0 && named.kind === 'change' && mode === undefined && note !== undefined)
+    throw invalid(`it changes properties of ${named.path} (line ${part.line}), which are not part of the file. Leave that part out.`);
   if (hunks.length === 0 && named.kind === 'change' && mode === undefined)
     throw invalid(`it names ${named.path} in line ${part.line} and changes nothing of it.`);
   const before = said.get('old mode');
