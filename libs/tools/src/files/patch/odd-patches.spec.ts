@@ -34,6 +34,9 @@ const AXC = 'a\nX\nc\n';
 const HUNK = '@@ -1,3 +1,3 @@\n a\n-b\n+X\n c\n';
 const EQUALS = '='.repeat(67);
 const both = (old: string, now: string, rest = HUNK): string => `--- ${old}\n+++ ${now}\n${rest}`;
+const ofSvn = (name: string, rest = HUNK, after = 'working copy'): string =>
+  `Index: ${name}\n${EQUALS}\n${both(`${name}\t(revision 1)`, `${name}\t(${after})`, rest)}`;
+const PROPERTY = `\nProperty changes on: f\n${'_'.repeat(67)}\nModified: p\n## -1 +1 ##\n-b\n+X\n`;
 
 describe('file_patch', () => {
   it.each<[what: string, before: Files, patch: string, after: Files, paths?: string[]]>([
@@ -53,18 +56,8 @@ describe('file_patch', () => {
     ],
     ['revisions of svn', { f: ABC }, `Index: f\n${EQUALS}\n${both('f\t(revision 12)', 'f\t(working copy)')}`, { f: AXC }],
     ['a new file of svn', {}, `Index: n\n${EQUALS}\n${both('n\t(nonexistent)', 'n\t(working copy)', '@@ -0,0 +1 @@\n+x\n')}`, { n: 'x\n' }],
-    [
-      'a new file of an older svn',
-      {},
-      `Index: n\n${EQUALS}\n${both('n\t(revision 0)', 'n\t(working copy)', '@@ -0,0 +1 @@\n+x\n')}`,
-      { n: 'x\n' },
-    ],
-    [
-      'a deleted file of svn',
-      { f: 'x\n' },
-      `Index: f\n${EQUALS}\n${both('f\t(revision 3)', 'f\t(nonexistent)', '@@ -1 +0,0 @@\n-x\n')}`,
-      {},
-    ],
+    ['a new file of an older svn', {}, ofSvn('n', '@@ -0,0 +1 @@\n+x\n').replace('revision 1', 'revision 0'), { n: 'x\n' }],
+    ['a deleted file of svn', { f: 'x\n' }, ofSvn('f', '@@ -1 +0,0 @@\n-x\n', 'nonexistent'), {}],
     [
       'a changeset of hg',
       { f: ABC },
@@ -216,14 +209,14 @@ describe('file_patch', () => {
     ],
     [
       'properties of svn, which are no lines of the file',
-      { f: ABC, old: 'x\n' },
-      `Index: f\n${EQUALS}\n${both('f\t(revision 1)', 'f\t(working copy)', '')}\nProperty changes on: f\n${'_'.repeat(67)}\nAdded: svn:executable\n## -0,0 +1 ##\n+*\n\\ No newline at end of property\nModified: p\n## -1 +1 ##\n-b\n+X\n${both('old\t(revision 1)', 'old\t(working copy)', '@@ -1 +1 @@\n-x\n+y\n')}`,
-      { f: ABC, old: 'y\n' },
+      { f: ABC, g: ABC },
+      ofSvn('g') + ofSvn('f', `${PROPERTY}Added: svn:executable\n## -0,0 +1 ##\n+*\n`),
+      { f: ABC, g: AXC },
     ],
     [
       'a file that svn renames and deletes',
       { f: ABC },
-      `Index: g\n${EQUALS}\ndiff --git a/f b/g\nrename from f\nrename to g\n${both('a/f\t(revision 1)', 'b/g\t(working copy)')}Index: f\n${EQUALS}\ndiff --git a/f b/f\ndeleted file mode 100644\n${both('a/f\t(revision 1)', 'b/f\t(nonexistent)', '@@ -1,3 +0,0 @@\n-a\n-b\n-c\n')}`,
+      `diff --git a/f b/g\nrename from f\nrename to g\n${both('a/f', 'b/g')}${ofSvn('f', '@@ -1,3 +0,0 @@\n-a\n-b\n-c\n', 'nonexistent')}`,
       { g: AXC },
     ],
     ['a/dev/null', {}, both('a/dev/null', 'b/n', '@@ -0,0 +1 @@\n+x\n'), { n: 'x\n' }],
@@ -301,15 +294,10 @@ describe('file_patch', () => {
     [
       'an empty file of svn',
       { f: ABC },
-      `Index: n\n${EQUALS}\n${both('f', 'f')}Index: m\n${EQUALS}\n`,
-      /no unified difference follows line [0-9]+, as for an empty file/,
+      `${ofSvn('f')}Index: m\n${EQUALS}\n`,
+      /no unified difference follows line 10, as for an empty file/,
     ],
-    [
-      'properties of svn alone',
-      { f: ABC },
-      `Index: f\n${EQUALS}\n${both('f\t(revision 1)', 'f\t(working copy)', '')}\nProperty changes on: f\n${'_'.repeat(67)}\nModified: p\n## -1 +1 ##\n-b\n+X\n`,
-      /changes properties of f \(line 1\), which are not part of the file/,
-    ],
+    ['properties of svn alone', { f: ABC }, ofSvn('f', PROPERTY), /changes properties of f \(line 1\), which are not part of the file/],
     ['an empty file of diff -N', {}, 'diff -ruN old/n new/n\n', /no unified difference follows line 1, as for an empty file/],
     ['lines of a new file without +', {}, both('/dev/null', 'b/n', '@@ -0,0 +1,3 @@\n+a\n\n+b\n'), /empty ones as well/],
     [
