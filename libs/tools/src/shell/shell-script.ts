@@ -5,7 +5,7 @@ export const STATE_END = '#end\n';
  * Bash that restores a shell's state from descriptor 3 and writes the new one to descriptor 4. Includes the folder, the umask,
  * variables, functions, and extglob, without which functions that need it can be neither read nor run. Excludes variables that
  * the worker sets for every command, other options and traps, and aliases, which can change the meaning of a later command
- * after its evaluation.
+ * after its evaluation. Says which options and aliases of the command are not kept, without those that scripts begin with.
  *
  * User code may replace functions but not the commands run by `builtin`; it may still damage its own state, which is only
  * returned to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.
@@ -14,10 +14,19 @@ const KEEPER = `
 declare -A __toolyard_given
 while IFS= read -r __toolyard_name; do __toolyard_given[$__toolyard_name]=\${!__toolyard_name}; done < <(compgen -e)
 __toolyard_save() {
-  builtin local __toolyard_code=$?
+  { builtin local __toolyard_code=$?; builtin set +x; } 2>/dev/null
   [[ -z $__toolyard_saved ]] || builtin return $__toolyard_code
+  builtin local __toolyard_now=$BASHOPTS:$SHELLOPTS: __toolyard_lost=
   { builtin set +eufvxn; } 2>/dev/null
   __toolyard_saved=1
+  for __toolyard_name in "\${!BASH_ALIASES[@]}"; do __toolyard_lost+=", alias $__toolyard_name"; done
+  while IFS= builtin read -r -d : __toolyard_name; do
+    case $__toolyard_options:$__toolyard_name in
+      *:$__toolyard_name:*:*|*:extglob|*:expand_aliases|*:errexit|*:nounset|*:xtrace|*:verbose) builtin continue ;;
+    esac
+    __toolyard_lost+=", option $__toolyard_name"
+  done <<< "$__toolyard_now"
+  [[ -z $__toolyard_lost ]] || builtin echo "this shell does not keep\${__toolyard_lost#,}: set them in each command" >&2
   {
     builtin printf 'builtin cd -- %q 2>/dev/null || builtin echo "the folder of this shell is gone; it starts again in the workspace" >&2\\n' "$PWD"
     builtin printf 'OLDPWD=%q\\n' "$OLDPWD"
@@ -53,10 +62,11 @@ const MAIN = [
   'builtin source /dev/fd/3',
   'exec 3<&-',
   '[[ -z $__toolyard_folder ]] || builtin cd -- "$__toolyard_folder"',
+  '__toolyard_options=:$BASHOPTS:$SHELLOPTS:',
   'builtin trap __toolyard_save EXIT',
   'builtin true',
   'builtin eval "$__toolyard_command"',
-  '__toolyard_code=$?',
+  '{ __toolyard_code=$?; builtin set +x; } 2>/dev/null',
   '__toolyard_save',
   'builtin exit $__toolyard_code',
 ].join('; ');
