@@ -9,7 +9,17 @@ import { follow, startVariables, writeFiles, type Place } from '../support/guide
 import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from '../support/standalone.js';
 
 const guide = (name: string) => `deploy/guides/${name}.md`;
-const GUIDES = ['mcp-clients', 'python', 'write-a-tool', 'govern-a-team', 'kubernetes', 'approvals-from-chat', 'upgrade', 'threat-model'];
+const GUIDES = [
+  'mcp-clients',
+  'python',
+  'write-a-tool',
+  'govern-a-team',
+  'kubernetes',
+  'approvals-from-chat',
+  'upgrade',
+  'threat-model',
+  'schedules',
+];
 /** Values that readers put in place of the keys. */
 const KEYS = {
   '<key-of-bot>': 'release-bot-of-the-guides',
