@@ -22,10 +22,11 @@ export class RedirectCookies {
     for (const header of headers) this.keepOne(url, header);
   }
 
-  /** The header for a request to this place; undefined without cookies. */
+  /** The header for a request to this place: those of longer paths first, then those that came first. Undefined without cookies. */
   headerFor(url: URL): string | undefined {
     const fitting = [...this.stored].filter(([, cookie]) => fits(cookie, url));
-    const pairs = fitting.map(([key, { value }]) => `${key.slice(0, key.indexOf('\n'))}=${value}`);
+    const ordered = fitting.toSorted(([, one], [, other]) => other.path.length - one.path.length);
+    const pairs = ordered.map(([key, { value }]) => `${key.slice(0, key.indexOf('\n'))}=${value}`);
     return pairs.length === 0 ? undefined : pairs.join('; ');
   }
 
@@ -39,8 +40,8 @@ export class RedirectCookies {
     if (domain !== undefined && domain !== '' && !isInDomain(url.hostname, domain)) return;
     const path = given.get('path')?.startsWith('/') === true ? (given.get('path') ?? '/') : defaultPath(url);
     const key = [name, domain ?? url.hostname, path].join('\n');
-    this.stored.delete(key);
-    if (hasExpired(given) || this.stored.size >= MOST_COOKIES) return;
+    if (hasExpired(given)) this.stored.delete(key);
+    if (hasExpired(given) || (this.stored.size >= MOST_COOKIES && !this.stored.has(key))) return;
     const cookie = { value: pair.slice(pair.indexOf('=') + 1).trim(), host: url.hostname, path, secure: given.has('secure') };
     this.stored.set(key, { ...cookie, domain: domain === '' ? undefined : domain });
   }

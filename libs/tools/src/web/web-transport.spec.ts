@@ -174,6 +174,8 @@ describe('web_fetch with cookies', () => {
     [['a=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Max-Age=60'], 'a=1'],
     [['a=1; Domain=example.com'], undefined],
     [['a=b=c'], 'a=b=c'],
+    [['a=1', 'b=2; Path=/end', 'a=3'], 'b=2; a=3'],
+    [['a=1; Path=/', 'b=2', 'a=3; Path=/'], 'a=3; b=2'],
     [['; x', '=y'], undefined],
   ])('sends cookies of a redirect on as browsers do: %j', async (cookies, expected) => expect(await sent(...cookies)).toBe(expected));
 
