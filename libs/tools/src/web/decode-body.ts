@@ -19,8 +19,12 @@ export function isHtml(contentType: string): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
 }
 
-export function isXhtml(contentType: string): boolean {
-  return /^\s*application\/xhtml\+xml\b/i.test(contentType);
+/** XHTML by its type, or as a document of XML whose first element is a page. */
+export function isXhtml(contentType: string, source: string): boolean {
+  if (/^\s*application\/xhtml\+xml\b/i.test(contentType)) return true;
+  const root = /^\s*(?:application|text)\/xml\b/i.test(contentType) ? /<html(?=\s)[^<>]*>/.exec(source.slice(0, 4_096)) : null;
+  const before = source.slice(0, root?.index ?? 0).replaceAll(/<!--[^]*?-->|<[?!][^<>]*>/g, '');
+  return root !== null && before.trim() === '' && /\sxmlns\s*=\s*["']http:\/\/www\.w3\.org\/1999\/xhtml["']/.test(root[0]);
 }
 
 /** A body that begins as files do which are no text, whatever its type says. A text may begin with the same letters. */
@@ -124,7 +128,11 @@ function guessed(body: Buffer): string {
 
 /** Bytes 0x80 to 0x9f of windows-1252, which is what the web means by latin1; some releases of Node decode them as control characters. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+const UNITS = Uint16Array.from({ length: 256 }, (_, byte) => (WINDOWS_1252[byte - 0x80] ?? String.fromCharCode(byte)).charCodeAt(0));
 
+/** In one pass: a hostile body has millions of such bytes. */
 function decodeWindows1252(body: Buffer): string {
-  return body.toString('latin1').replaceAll(/[\u0080-\u009f]/g, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
+  const units = Uint16Array.from(body);
+  for (let at = 0; at < units.length; at += 1) units[at] = UNITS[units[at] ?? 0] ?? 0;
+  return Buffer.from(units.buffer).toString('utf16le');
 }

@@ -92,10 +92,11 @@ export class WebFetchTool {
       return { mode: 'metadata_only', text: '', note: 'binary content omitted to reduce token usage' };
     }
     const source = decodeBody(body, contentType);
-    const isPage = isHtml(contentType) || (isUntyped(contentType) && /^\s*<(?:!doctype\s+html|html)\b/i.test(source));
+    const isXml = isXhtml(contentType, source);
+    const isPage = isXml || isHtml(contentType) || (isUntyped(contentType) && /^\s*<(?:!doctype\s+html|html)\b/i.test(source));
     if (args.output_format === 'raw' || !isPage) return { mode: 'raw', text: source };
     const style = args.output_format === 'text' ? 'text' : 'markdown';
-    return { mode: style, ...(await this.reader.read(source, style, { url, isXml: isXhtml(contentType) }, signal)) };
+    return { mode: style, ...(await this.reader.read(source, style, { url, isXml }, signal)) };
   }
 }
 

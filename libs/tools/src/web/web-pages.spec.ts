@@ -114,6 +114,14 @@ describe('web_fetch of a page', () => {
     expect((await read(html, 'text', { type: 'application/xhtml+xml' })).body.split(/\s+/).join(' ')).toBe(expected),
   );
 
+  it.each(['application/xml', 'text/xml; charset=utf-8'])('reads a page of XHTML that is served as %s', async (type) => {
+    const html =
+      '<?xml version="1.0"?><!DOCTYPE html><!-- x --><html lang="en" xmlns="http://www.w3.org/1999/xhtml"><body><p>A<br/>B</p></body></html>';
+    expect((await read(html, 'text', { type })).body.split(/\s+/)).toEqual(['A', 'B']);
+    for (const other of ['<feed><html xmlns="http://www.w3.org/1999/xhtml">A</html></feed>', '<html><p>A</p></html>'])
+      expect((await read(other, 'text', { type })).body).toBe(other);
+  });
+
   it.each([
     ['preformatted text without code', '<pre><span># a</span>\n  b_c_<br>d</pre>', '```\n# a\n  b_c_\nd\n```'],
     ['preformatted text with white space', '<pre>\n  a\tb\n\n    c</pre>', '```\n  a\tb\n\n    c\n```'],
