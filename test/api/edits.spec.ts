@@ -122,7 +122,7 @@ describe('a patch', () => {
 describe('an edit', () => {
   const shell = async (command: string) => textOf(await run('shell', { command }, 'kept'));
 
-  it('leaves byte order marks, permissions and other cells of a notebook as they are', async () => {
+  it('leaves byte order marks and permissions as they are', async () => {
     await shell(`printf '\\xEF\\xBB\\xBFusing A;\\r\\nB\\r\\n' > a.cs; printf 'echo hi\\n' > run.sh; chmod 750 run.sh`);
     const read = textOf(await run('file_read', { path: 'a.cs' }, 'kept'));
     await write('a.cs', read, 'kept');
@@ -133,6 +133,9 @@ describe('an edit', () => {
     expect(textOf(await run('file_search', { query: '^//' }, 'kept'))).toBe('a.cs:1:// x');
     await run('file_copy', { source: 'run.sh', destination: 'copy.sh' }, 'kept');
     expect(await shell('stat -c %a copy.sh')).toContain('750');
+  });
+
+  it('leaves the other cells of a notebook as they are, byte for byte', async () => {
     const OUTPUTS = String.raw`[{"output_type": "stream", "name": "stdout", "text": ["a\n", "b\n"]}]`;
     const cell = (id: string, source: string, outputs: string) =>
       `  {"cell_type": "code", "id": "${id}", "metadata": {"n": 1.0}, "outputs": ${outputs}, "source": ["${source}"]}`;
