@@ -14,9 +14,9 @@ const KEEPER = `
 declare -A __toolyard_given
 while IFS= read -r __toolyard_name; do __toolyard_given[$__toolyard_name]=\${!__toolyard_name}; done < <(compgen -e)
 __toolyard_save() {
-  { builtin local __toolyard_code=$?; builtin set +x; } 2>/dev/null
+  { builtin local __toolyard_code="$?"; builtin set +x; } 2>/dev/null
   [[ -z $__toolyard_saved ]] || builtin return $__toolyard_code
-  builtin local __toolyard_now=$BASHOPTS:$SHELLOPTS: __toolyard_lost=
+  builtin local __toolyard_now="$BASHOPTS:$SHELLOPTS:" __toolyard_lost=
   { builtin set +eufvxn; } 2>/dev/null
   __toolyard_saved=1
   for __toolyard_name in "\${!BASH_ALIASES[@]}"; do __toolyard_lost+=", alias $__toolyard_name"; done
