@@ -7,9 +7,12 @@
 export function parseExactJson(marked: string): unknown {
   const text = marked.startsWith('\ufeff') ? marked.slice(1) : marked;
   const value: unknown = JSON.parse(text);
-  if (!MAYBE_INEXACT.test(text)) return value;
+  if (!mayBeInexact(text)) return value;
   return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') || isExact(token) ? token : `"${token}"`)));
 }
+
+/** False for JSON text of which `parseExactJson` makes the same as `JSON.parse`. */
+export const mayBeInexact = (text: string): boolean => MAYBE_INEXACT.test(text);
 
 /** True for the text of a JSON number that a double cannot represent exactly, or of an integer beyond the safe ones. */
 export function isExactNumberText(value: unknown): value is string {

@@ -7,10 +7,13 @@ import { eventData, rewrittenEvents } from './answers/event-rewriter.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 
 const TOO_LARGE = `the server sent a message of more than ${MAX_MESSAGE_BYTES} bytes`;
+/** Most bytes of an answer that refuses a message. */
+export const REFUSAL_BYTES = 65_536;
 const EVENTS = 'text/event-stream';
 
 /**
- * The same fetch, whose answers fail when one message of them is too large; an event stream as a whole has no limit.
+ * The same fetch, whose answers fail when one message of them is too large; an event stream as a whole has no limit, and of
+ * other bodies only the beginning is read.
  * Answers are read here: one that cannot be read becomes an error of the server, since a tool has run by then.
  */
 export function boundedFetch({ fetch }: EgressFetch, answers: AnswerReader): EgressFetch['fetch'] {
@@ -26,7 +29,7 @@ export function boundedFetch({ fetch }: EgressFetch, answers: AnswerReader): Egr
       return new Response(ReadableStream.from(events), { status, statusText, headers });
     }
     if (id !== undefined && response.ok) return readAnswer(response, id, answers, init?.signal);
-    return response.body === null ? response : new Response(response.body.pipeThrough(limiter()), { status, statusText, headers });
+    return response.body === null ? response : new Response(response.body.pipeThrough(beginning()), { status, statusText, headers });
   };
 }
 
@@ -65,13 +68,14 @@ function parsed(text: string): unknown {
   }
 }
 
-function limiter(): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
+/** Beginning of a body that is no answer: the client parses the JSON of refusals. */
+function beginning(): TransformStream<Uint8Array, Uint8Array> {
+  let left = REFUSAL_BYTES;
   return new TransformStream({
     transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes > MAX_MESSAGE_BYTES) controller.error(new Error(TOO_LARGE));
-      else controller.enqueue(chunk);
+      controller.enqueue(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left <= 0) controller.terminate();
     },
   });
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { SourceDefinition, type StoredSource } from '#contracts';
 import { DisabledSandbox } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
+import { httpMcpServer, type Answering, type HttpMcpMessage, type HttpMcpServer } from '../testing/http-mcp-server.js';
 import { mcpConnector } from '../testing/mcp-connector.js';
 
 const SECRET = 'a secret of the operator';
@@ -83,5 +84,47 @@ describe('McpConnector with a hostile server', () => {
     const other = await unlisted();
     await expect(other.list(AbortSignal.timeout(30_000))).rejects.toThrow(/no such token: \[REDACTED\]/);
     await other.close();
+  });
+});
+
+describe('McpConnector with a server whose answers are too large', () => {
+  let server: HttpMcpServer | undefined;
+  afterEach(() => server?.close());
+
+  const call = async (answering: Answering) => {
+    server = await httpMcpServer(answering);
+    const definition = SourceDefinition.parse({ name: 'x', kind: 'mcp', url: server.url });
+    const connection = await mcpConnector([server.host]).open({ tenantId: 't', origin: 'api', definition }, AbortSignal.timeout(30_000));
+    return connection.call('t', {}, CONTEXT).finally(() => connection.close());
+  };
+
+  it.each([
+    ['bytes', `"${'x'.repeat(9_000_000)}"`],
+    ['members and items', `[${'0,'.repeat(100_001)}0]`],
+  ])('fails a call for good whose answer has too many %s, in a stream that could be resumed', async (what, large) => {
+    const asked: HttpMcpMessage[] = [];
+    const answered = call((message, _request, response) => {
+      if (message?.method === 'tools/call') asked.push(message);
+      const [first] = asked;
+      if (first === undefined || (message !== undefined && message !== first)) return false;
+      const text = `{"jsonrpc":"2.0","id":${first.id},"result":{"content":${large}}}`;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`retry: 1\nid: e1\ndata: ${text}\n\n`);
+      return true;
+    });
+    await expect(answered).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringContaining(what),
+      options: { retryable: false },
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('shows the beginning of a long refusal', async () => {
+    const refused = call((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(500).end(`odd ${'['.repeat(9_000_000)}`);
+      return true;
+    });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('odd [[') });
   });
 });

@@ -13,6 +13,11 @@ describe('results of MCP tools as servers write them', () => {
     ['a type of its own for a text', parts({ type: 'markdown', text: '# done' }), { content: [text('# done')] }],
     ['a text under the name of content', parts({ type: 'text', content: 'done' }), { content: [text('done')] }],
     ['a part of JSON', parts({ type: 'json', json: { rows: 3 } }), { content: [text('{"rows":3}')] }],
+    [
+      'more parts than are read',
+      parts(...Array.from({ length: 5_002 }, () => 'x')),
+      { content: [...Array.from({ length: 5_000 }, () => text('x')), text('[2 more parts were left out.]')] },
+    ],
     ['a part of JSON under the name of data', parts({ type: 'json', data: [1] }), { content: [text('[1]')] }],
     ['an error flag of Python', { content: 'no', is_error: true }, { content: [text('no')], isError: true }],
     [

@@ -5,6 +5,7 @@ import { kindOfFile } from '../openapi/file-kind.js';
 import { usualForm } from './part-forms.js';
 
 const MAX_NOTES = 20;
+const MAX_PARTS = 5_000;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const KINDS = new Set<string>(Content.options.map(({ shape }) => shape.type.value));
 
@@ -65,12 +66,12 @@ function readParts(content: unknown): { readonly content: readonly Content[]; re
   const parts: readonly unknown[] = isPlain ? [String(content)] : [content ?? []].flat();
   const read: Content[] = [];
   const notes: string[] = [];
-  for (const part of parts) {
+  for (const part of parts.slice(0, MAX_PARTS)) {
     const found = readPart(part);
     if (typeof found === 'string') notes.push(`[A part of the answer was left out: ${found}.]`);
     else read.push(found);
   }
-  const more = notes.length - MAX_NOTES;
+  const more = Math.max(0, notes.length - MAX_NOTES) + Math.max(0, parts.length - MAX_PARTS);
   return { content: read, notes: more > 0 ? [...notes.slice(0, MAX_NOTES), `[${more} more parts were left out.]`] : notes };
 }
 

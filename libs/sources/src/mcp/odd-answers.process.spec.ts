@@ -164,6 +164,21 @@ describe('McpConnector with odd answers after an effect', () => {
       expect(await call(way, '{"id":"ID","result":{"content":"done"}}')).toMatchObject({ content: [text('done')] });
     });
 
+    it.each([
+      ['items', `"result":{"content":[${'0,'.repeat(100_001)}0]}`],
+      ['lists', `"result":{"structuredContent":{"a":[${'[],'.repeat(50_001)}0]}}`],
+      ['members, before its id', `"result":{${Array.from({ length: 100_001 }, (_, index) => `"m${index}":1`).join()}},"id":ID`],
+    ])('fails a call that an MCP server answers with too many %s, which is not retryable', async (_what, rest) => {
+      const answer = rest.endsWith('ID') ? `{"jsonrpc":"2.0",${rest}}` : `{"jsonrpc":"2.0","id":ID,${rest}}`;
+      const tooMany = { code: 'tool_failed', options: { retryable: false }, message: expect.stringContaining('100000 members and items') };
+      await expect(call(way, answer)).rejects.toMatchObject(tooMany);
+    });
+
+    it('fails a call whose answer has too many members and does not begin or end with its id, which is not retryable', async () => {
+      const answer = `{"_meta":[${'0,'.repeat(100_001)}0],"id":ID,"result":{"content":"x"}}`;
+      await expect(call(way, answer)).rejects.toMatchObject({ options: { retryable: false } });
+    });
+
     it('fails a call that an MCP server answers with more than a message may have, which is not retryable', async () => {
       const long = `{"jsonrpc":"2.0","id":ID,"result":{"content":"${'a'.repeat(9_000_000)}"}}`;
       await expect(call(way, long)).rejects.toMatchObject({ options: { retryable: false }, message: expect.stringContaining('8388608') });

@@ -10,10 +10,9 @@ import type { EgressFetch } from '#sandbox';
 import { boundedBody } from '../bounded-body.js';
 import type { AnswerReader } from './answers/answer-reader.js';
 import { rewrittenEvents } from './answers/event-rewriter.js';
+import { REFUSAL_BYTES } from './bounded-fetch.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
 
-/** Most bytes of an answer that refuses a message. */
-const REFUSAL_BYTES = 65_536;
 /** A server names the address for messages at once. */
 const ENDPOINT_MS = 5_000;
 

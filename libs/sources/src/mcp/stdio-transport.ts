@@ -97,7 +97,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Reads the messages of a line; skips lines that are not messages. */
+  /** Reads the messages of a line; skips lines that are not messages. @throws RangeError for one with too many parts */
   private line(line: string): void {
     try {
       for (const message of this.answers.read(line)) {
@@ -105,6 +105,7 @@ export class StdioTransport implements Transport {
         this.onmessage?.(message);
       }
     } catch (error) {
+      if (error instanceof RangeError) throw error;
       if (!(error instanceof SyntaxError)) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
   }

@@ -113,6 +113,24 @@ describe('messages of MCP servers that are odd in one place', () => {
 
   it('reads what is no JSON in time that grows with its length', () => {
     for (const text of ['{"a":"\\"', '{"', '[,', '[1, ', 'x{ ', '[-', '[NaN,"\\x1b'])
-      expect(() => reader(7).read(text + text.slice(2).repeat(500_000 / text.length))).toThrow(SyntaxError);
+      expect(() => reader(7).read(text + text.slice(2).repeat(500_000 / text.length))).toThrow(/./);
+  });
+
+  it('skips a log with any number of commas, and a notification with too many members', () => {
+    const many = '0,'.repeat(100_001);
+    const answers = reader(7);
+    expect(() => answers.read(`listening, ${many}`)).toThrow(SyntaxError);
+    expect(answers.read(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[${many}0]}}`)).toEqual([]);
+    expect(() => answers.read(`{"jsonrpc":"2.0","id":1,"method":"ping","params":[${many}0]}`)).toThrow(RangeError);
+    expect(answers.waiting).toEqual([7]);
+  });
+
+  it('reads a list of tools with more members than another message may have', () => {
+    const answers = new AnswerReader();
+    const list = (count: number) => `{"jsonrpc":"2.0","id":7,"result":{"tools":[${'{"name":"x","a":[]},'.repeat(count)}{}]}}`;
+    answers.sent(request(7, 'tools/list'));
+    expect(answers.read(list(30_000))[0]).toHaveProperty('result');
+    answers.sent(request(7, 'tools/list'));
+    expect(answers.read(list(80_000))[0]).toMatchObject({ error: { message: expect.stringContaining('250000') } });
   });
 });

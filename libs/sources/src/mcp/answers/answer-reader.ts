@@ -1,10 +1,10 @@
 import { isJSONRPCRequest, PARSE_ERROR, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
-import { parseExactJson } from '#contracts';
+import { mayBeInexact, parseExactJson } from '#contracts';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
 import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
-import { answeredId } from './large-message.js';
+import { answeredId, hasTooManyParts, isNotification, TOO_MANY_PARTS } from './large-message.js';
 import { readJson, type ReadJson } from './lenient-json.js';
 import { ListPages } from './list-pages.js';
 import { isEmptyList, withoutNulls } from './tolerant-fields.js';
@@ -15,6 +15,8 @@ const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
 /** Begins the message of an answer that cannot be read; the reason follows. */
 export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
+/** Begins a message, or several. */
+const BEGINNING = /^\s*[{[]/;
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 export type RequestId = string | number;
@@ -63,28 +65,44 @@ export class AnswerReader {
 
   /**
    * The messages in a text, exact where they are results of tools; what is no message is left out. `id`: of the one request
-   * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON, and names no request that waits
+   * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON, and names no request that waits;
+   * RangeError for an answer with too many parts whose request is not known
    */
   read(text: string, id?: RequestId): JSONRPCMessage[] {
     const given = text.replace(BYTE_ORDER_MARK, '');
+    const answered = hasTooManyParts(given) ? (id ?? this.answeredBy(given)) : undefined;
+    const isList = this.pending.get(String(answered))?.method === 'tools/list';
+    if (hasTooManyParts(given, isList)) return this.tooManyParts(given, answered);
     try {
       const read = readJson(given);
       const messages = this.messages(read, id);
       if (read.json !== given && messages.length > 0) this.problems.add('its messages are no strict JSON');
       return messages;
     } catch (error) {
-      const named = answeredId(given, given);
-      const sent = named === undefined ? undefined : this.pending.get(String(JSON.parse(named)));
-      if (sent === undefined || !(error instanceof SyntaxError)) throw error;
-      return [this.unreadable(sent.id, 'it is not JSON')];
+      const answered = this.answeredBy(given);
+      if (answered === undefined || !(error instanceof SyntaxError)) throw error;
+      return [this.unreadable(answered, 'it is not JSON')];
     }
+  }
+
+  private tooManyParts(text: string, id: RequestId | undefined): JSONRPCMessage[] {
+    if (id !== undefined) return [this.unreadable(id, TOO_MANY_PARTS)];
+    if (isNotification(text)) return [];
+    if (BEGINNING.test(text)) throw new RangeError(TOO_MANY_PARTS);
+    throw new SyntaxError('it is not JSON');
+  }
+
+  /** The request that a text answers which is not parsed. */
+  private answeredBy(text: string): RequestId | undefined {
+    const named = answeredId(text, text);
+    return named === undefined ? undefined : this.pending.get(String(JSON.parse(named)))?.id;
   }
 
   private messages({ json, value: plain, isCut }: ReadJson, id: RequestId | undefined): JSONRPCMessage[] {
     // A log of the messages of both sides.
     if (isCut && fieldsOf(plain)['method'] !== undefined) return [];
     const { length } = json;
-    const exact = () => parseExactJson(json);
+    const exact = () => (mayBeInexact(json) ? parseExactJson(json) : plain);
     if (!Array.isArray(plain)) return this.message(plain, { length, exact }, id);
     return plain.flatMap((message, index) => {
       const exactOne = (): unknown => Reflect.get(Object(exact()), index);

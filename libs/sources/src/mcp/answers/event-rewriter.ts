@@ -44,8 +44,10 @@ export async function* rewrittenEvents(body: AsyncIterable<Uint8Array>, options:
     }
     yield bytes(events.end());
   } catch (error) {
-    if (signal?.aborted === true || id === undefined || events.isResumable || !answers.isWaiting(id)) throw error;
-    const why = error instanceof RangeError ? error.message : 'its event stream broke off';
+    const isTooLarge = error instanceof RangeError;
+    const goesOn = events.isResumable && !isTooLarge;
+    if (signal?.aborted === true || id === undefined || goesOn || !answers.isWaiting(id)) throw error;
+    const why = isTooLarge ? error.message : 'its event stream broke off';
     yield bytes(eventOf(answers.unreadable(id, why)));
   }
 }
@@ -105,11 +107,12 @@ class EventReader {
     return field === 'data' || field === 'event' ? '' : `${line}\n`;
   }
 
-  /** Events that are no messages keep their ids. */
+  /** Events that are no messages keep their ids. @throws RangeError for one with too many parts */
   private rewritten(data: string): string {
     try {
       return this.options.answers.read(data).map(eventOf).join('') || 'data: \n\n';
-    } catch {
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
       return 'data: \n\n';
     }
   }

@@ -1,7 +1,14 @@
+import { hasMoreParts } from '#contracts';
+
 /** Bytes at both ends of a message that are looked at. */
 const SHOWN = 200;
 /** A message that is longer than this times the limit has no end. */
 const MOST = 8;
+
+/** Members, items and containers of a message: more take time to read that other calls wait for. */
+const MAX_PARTS = 100_000;
+/** Same for a page of a list of tools, which is read seldom. */
+const MAX_LIST_PARTS = 250_000;
 
 /** An id within the answer itself, not within its result; requests of the server have ids of their own. */
 const FIRST =
@@ -14,6 +21,13 @@ const NOTIFICATION = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*
 export function answeredId(first: string, last: string): string | undefined {
   return (ANSWER.test(first) ? LAST.exec(last.slice(-SHOWN)) : FIRST.exec(first.slice(0, SHOWN)))?.[1];
 }
+
+/** `isList`: answers `tools/list`. */
+export const hasTooManyParts = (text: string, isList = false): boolean => hasMoreParts(text, isList ? MAX_LIST_PARTS : MAX_PARTS);
+export const TOO_MANY_PARTS = `it sent a message of more than ${MAX_PARTS} members and items, or ${MAX_LIST_PARTS} of a list of tools`;
+
+/** True for text with the beginning of a notification. */
+export const isNotification = (text: string): boolean => NOTIFICATION.test(text);
 
 /** A message beyond the limit, of which only the ends are kept. */
 export class LargeMessage {
@@ -41,7 +55,7 @@ export class LargeMessage {
 
   /** The error that is read in its place; null in that of a notification. @throws RangeError for one whose id does not show */
   get text(): string {
-    if (NOTIFICATION.test(this.first)) return 'null';
+    if (isNotification(this.first)) return 'null';
     const id = answeredId(this.first, this.last.toString());
     if (id === undefined) throw this.fault;
     const message = JSON.stringify(`The MCP server answered with what is no answer: ${this.fault.message}`);

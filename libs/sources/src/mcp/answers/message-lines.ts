@@ -1,5 +1,5 @@
 import { JsonEnd } from './json-end.js';
-import { LargeMessage } from './large-message.js';
+import { hasTooManyParts, LargeMessage } from './large-message.js';
 import { isJson, readJson } from './lenient-json.js';
 
 const NEWLINE = 10;
@@ -118,7 +118,7 @@ export class MessageLines {
     this.left -= 1;
     this.line = [];
     // Members of a message over several lines are on lines of their own.
-    if (!line.startsWith('{') || !line.includes('"jsonrpc"') || !isJson(line)) return;
+    if (!line.startsWith('{') || !line.includes('"jsonrpc"') || !(hasTooManyParts(line) || isJson(line))) return;
     yield* this.takenLines();
     this.left = 0;
     this.closeSpread();
@@ -171,7 +171,7 @@ export class MessageLines {
 
 function isReadable(text: string): boolean {
   try {
-    readJson(text);
+    if (!hasTooManyParts(text)) readJson(text);
     return true;
   } catch {
     return false;
