@@ -111,8 +111,13 @@ async function hasTool(agent: Agent, name: string): Promise<void> {
 
 async function areConnected(agent: Agent, count: number): Promise<void> {
   if (count === 0) return;
-  const connected = async () => (await agent.get<SourcePage>('/v1/sources')).body.sources.filter(({ status }) => status === 'ok');
-  await eventually(async () => (await connected()).length >= count, `${agent.url} to have connected the sources`);
+  let sources: SourcePage['sources'] = [];
+  const isConnected = async () => {
+    ({ sources } = (await agent.get<SourcePage>('/v1/sources')).body);
+    return sources.filter(({ status }) => status === 'ok').length >= count;
+  };
+  const states = () => sources.map(({ name, status, error }) => `${name} ${status} ${error ?? ''}`).join(', ');
+  await eventually(isConnected, () => `${agent.url} to have connected the sources: ${states()}`);
 }
 
 async function ask<T>(path: string, body: object): Promise<T> {
