@@ -1,2 +1,3 @@
 export { backoffMs } from './backoff-ms.js';
 export { everyMs, type Ticker } from './every-ms.js';
+export { MessageBudget, MessageFlood } from './message-budget.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hasMoreParts } from './json-parts.js';
+import { countParts, hasMoreParts } from './json-parts.js';
 
 /** Containers, and the items and members that follow another one. */
 function partsOf(value: unknown): number {
@@ -18,6 +18,7 @@ describe('hasMoreParts', () => {
         const json = JSON.stringify(given);
         const parts = partsOf(JSON.parse(json));
         expect([hasMoreParts(json, parts), hasMoreParts(json, parts - 1)]).toEqual([false, true]);
+        expect([countParts(json, parts), countParts(json, parts - 1)]).toEqual([parts, parts]);
       }),
     );
   });

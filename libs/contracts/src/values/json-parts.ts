@@ -1,18 +1,22 @@
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [34, 92, 44, 91, 123];
 
 /**
- * True for JSON with more than this many parts: members of objects and items of lists at any depth, and containers. Found in the text,
- * since parsing costs many times as much. A malformed text may give either answer.
+ * Number of parts of JSON, up to one more than `most`: members of objects and items of lists at any depth, and containers. Found in
+ * the text, since parsing costs many times as much. A malformed text may give any number.
  */
-export function hasMoreParts(json: string, most: number): boolean {
-  if (json.length <= most) return false;
+export function countParts(json: string, most: number): number {
   let parts = 0;
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at);
     if (code === QUOTE) at = endOfText(json, at);
-    else if ((code === COMMA || code === BRACKET || code === BRACE) && ++parts > most) return true;
+    else if ((code === COMMA || code === BRACKET || code === BRACE) && ++parts > most) return parts;
   }
-  return false;
+  return parts;
+}
+
+/** True for JSON with more than this many parts. */
+export function hasMoreParts(json: string, most: number): boolean {
+  return json.length > most && countParts(json, most) > most;
 }
 
 /** Index of the closing quote. */

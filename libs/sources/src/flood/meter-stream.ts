@@ -1,24 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { EgressFetch } from '#sandbox';
-import type { MessageBudget } from './message-budget.js';
+import type { MessageBudget } from '#timing';
 
-/** Lines after which the event loop gets a turn, and no input is read meanwhile. */
-const LINES_A_TURN = 64;
+/** Most lines and bytes of a piece, which is handled without a turn for others. */
+const PIECE_LINES = 64;
+const PIECE_BYTES = 4_096;
 const NEWLINE = 10;
 
 /** The same bytes, within a budget and in pieces that leave turns to others. @throws MessageFlood */
 export async function* meterStream(stream: AsyncIterable<Uint8Array>, budget: MessageBudget): AsyncGenerator<Uint8Array> {
-  let lines = 0;
   for await (const chunk of stream) {
     for (let start = 0; start < chunk.length;) {
-      const piece = linesOf(chunk, start, LINES_A_TURN - lines);
-      budget.spend(piece.lines, piece.end - start);
-      yield chunk.subarray(start, piece.end);
-      start = piece.end;
-      lines += piece.lines;
-      if (lines < LINES_A_TURN) continue;
-      lines = 0;
-      await turn();
+      const { lines, bytes } = pieceOf(chunk.subarray(start, start + PIECE_BYTES));
+      budget.spend(lines, bytes);
+      yield chunk.subarray(start, start + bytes);
+      start += bytes;
+      await budget.turn();
     }
   }
 }
@@ -37,15 +33,13 @@ export function meteredFetch(guarded: EgressFetch, budget: MessageBudget): Egres
   };
 }
 
-/** Up to `most` lines from `start` on; the rest of the chunk if it has fewer. */
-function linesOf(chunk: Uint8Array, start: number, most: number): { readonly lines: number; readonly end: number } {
-  let lines = 0;
-  let end = start;
-  while (lines < most) {
-    const newline = chunk.indexOf(NEWLINE, end);
-    if (newline === -1) return { lines, end: chunk.length };
-    lines += 1;
-    end = newline + 1;
+/** Its first lines; all of it if it has fewer. */
+function pieceOf(part: Uint8Array): { readonly lines: number; readonly bytes: number } {
+  let bytes = 0;
+  for (let lines = 0; lines < PIECE_LINES; lines += 1) {
+    const newline = part.indexOf(NEWLINE, bytes);
+    if (newline === -1) return { lines, bytes: part.length };
+    bytes = newline + 1;
   }
-  return { lines, end };
+  return { lines: PIECE_LINES, bytes };
 }

@@ -1,6 +1,6 @@
 import type { Content } from '#contracts';
 import { ToolError, type ToolContext } from '#tool-sdk';
-import { MessageBudget, MessageFlood } from './message-budget.js';
+import { MessageBudget, MessageFlood } from '#timing';
 
 /**
  * Runs a tool of this process with a budget for its updates, progress and lines of the log. Beyond it they throw, the

@@ -7,7 +7,7 @@ import { networkFault } from '../definitions/network-fault.js';
 import { programWords } from '../definitions/program-words.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
-import { MessageBudget } from '../flood/message-budget.js';
+import { MessageBudget } from '#timing';
 import { isOwnFile } from './program-word.js';
 import type { FoundTool } from './read-folder.js';
 import { UpdateLines } from './update-lines.js';

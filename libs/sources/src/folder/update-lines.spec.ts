@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { MessageBudget } from '../flood/message-budget.js';
+import { MessageBudget } from '#timing';
 import { UpdateLines } from './update-lines.js';
 
 it('reads no more updates of a folder tool that floods, and reports it once', () => {

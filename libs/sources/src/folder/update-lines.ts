@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ProgressData } from '#contracts';
+import { countParts, ProgressData } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
-import { MessageBudget, MessageFlood } from '../flood/message-budget.js';
+import { MessageBudget, MessageFlood } from '#timing';
 
 const MAX_LINE = 65_536;
 const Line = z.union([z.object({ update: z.string() }), z.object({ progress: ProgressData })]);
@@ -29,7 +29,7 @@ export class UpdateLines {
     this.rest = lines.pop() ?? '';
     if (!this.isWithin(lines.length, chunk.length)) return;
     for (const line of lines) {
-      if (!this.skipping) this.take(line);
+      if (!this.skipping && !this.take(line)) return;
       this.skipping = false;
     }
     if (this.rest.length <= MAX_LINE) return;
@@ -37,9 +37,9 @@ export class UpdateLines {
     this.skipping = true;
   }
 
-  private isWithin(lines: number, bytes: number): boolean {
+  private isWithin(...cost: Parameters<MessageBudget['spend']>): boolean {
     try {
-      this.budget.spend(lines, bytes);
+      this.budget.spend(...cost);
       return true;
     } catch (error) {
       if (error instanceof MessageFlood) return false;
@@ -47,12 +47,15 @@ export class UpdateLines {
     }
   }
 
-  private take(text: string): void {
-    if (text.trim() === '' || text.length > MAX_LINE) return;
+  /** False beyond the budget. */
+  private take(text: string): boolean {
+    if (text.trim() === '' || text.length > MAX_LINE) return true;
+    if (!this.isWithin(0, 0, countParts(text, MAX_LINE))) return false;
     const line = Line.safeParse(jsonOf(text)).data;
-    if (line === undefined) return;
+    if (line === undefined) return true;
     if ('update' in line) this.ctx.onUpdate([{ type: 'text', text: line.update }]);
     else this.ctx.onProgress(line.progress);
+    return true;
   }
 }
 

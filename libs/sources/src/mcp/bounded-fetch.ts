@@ -42,7 +42,8 @@ async function readAnswer(
 ): Promise<Response> {
   const messages = await messagesIn(response, id, answers).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
-    return [answers.unreadable(id, error instanceof SyntaxError ? 'it is not JSON' : 'it broke off')];
+    const why = error instanceof RangeError ? error.message : error instanceof SyntaxError ? 'it is not JSON' : 'it broke off';
+    return [answers.unreadable(id, why)];
   });
   if (messages === undefined) return new Response(null, { status: 202, headers: response.headers });
   const headers = new Headers(response.headers);

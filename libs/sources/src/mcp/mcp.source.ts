@@ -32,7 +32,7 @@ import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
 import { FloodPauses } from '../flood/flood-pauses.js';
-import { MessageBudget } from '../flood/message-budget.js';
+import { MessageBudget } from '#timing';
 import { meteredFetch } from '../flood/meter-stream.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
@@ -223,7 +223,7 @@ export class McpConnector implements SourceConnector {
     const resolved = resolveSecrets(headers, env);
     const guarded = meteredFetch(namedFetch(egressFetch(policy)), budget);
     const secrets = secretsOf(headers, resolved);
-    const answers = new AnswerReader();
+    const answers = new AnswerReader(budget);
     const fetch = sse ? guarded.fetch : boundedFetch(guarded, answers);
     const tokens = this.tokensOf(source, { env, guarded, secrets });
     try {

@@ -3,7 +3,7 @@ import { startProcess, type ProcessCommand, type RunningProcess } from '#sandbox
 import { withExactNumbers } from '#tool-sdk';
 import { AnswerReader } from './answers/answer-reader.js';
 import { MessageLines } from './answers/message-lines.js';
-import { MessageBudget } from '../flood/message-budget.js';
+import { MessageBudget } from '#timing';
 import { meterStream } from '../flood/meter-stream.js';
 
 /** A message of a server may take this much. */
@@ -16,7 +16,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  readonly answers = new AnswerReader();
+  readonly answers: AnswerReader;
   private readonly lines = new MessageLines(MAX_MESSAGE_BYTES);
   private hasSpoken = false;
   private running: RunningProcess | undefined;
@@ -27,7 +27,9 @@ export class StdioTransport implements Transport {
   constructor(
     private readonly command: ProcessCommand,
     private readonly budget = new MessageBudget(),
-  ) {}
+  ) {
+    this.answers = new AnswerReader(budget);
+  }
 
   async start(): Promise<void> {
     const running = await startProcess(this.command, GRACE_MS);
@@ -97,7 +99,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Reads the messages of a line; skips lines that are not messages. @throws RangeError for one with too many parts */
+  /** Reads the messages of a line; skips lines that are not messages. @throws RangeError for one with too many parts, and beyond the budget */
   private line(line: string): void {
     try {
       for (const message of this.answers.read(line)) {

@@ -8,7 +8,7 @@ import {
   type WorkerPollPage,
   type WorkerWelcome,
 } from '#contracts';
-import { MessageBudget, MessageFlood } from '#sources';
+import { MessageBudget, MessageFlood } from '#timing';
 import type { ConnectedWorker } from '../bridge/connected-worker.js';
 import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
 import { PollMailbox } from './poll-mailbox.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { ProblemError, WorkerServerFrame, type Principal, type WorkerFrame } from '#contracts';
-import { MessageBudget } from '#sources';
+import { MessageBudget } from '#timing';
 import type { ConnectedWorker } from '../bridge/connected-worker.js';
 import { WORKER_SOCKET_OPTIONS, WorkerSocket } from './worker-socket.js';
 

@@ -1,6 +1,6 @@
 import type { RawData, ServerOptions, WebSocket } from 'ws';
-import { CLOSE_CODES, ProblemError, WORKER_LIMITS, type Principal, WorkerFrame, type WorkerServerFrame } from '#contracts';
-import { MessageBudget, MessageFlood } from '#sources';
+import { CLOSE_CODES, countParts, ProblemError, WORKER_LIMITS, type Principal, WorkerFrame, type WorkerServerFrame } from '#contracts';
+import { MessageBudget, MessageFlood } from '#timing';
 import { toProblem } from '../../platform/http/to-problem.js';
 import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worker.js';
 import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
@@ -59,11 +59,13 @@ export class WorkerSocket implements WorkerTransport {
     setTimeout(() => this.socket.terminate(), CLOSING_MS).unref();
   }
 
-  private receive(...message: Parameters<typeof readWorkerFrame>): void {
+  private receive(...message: Parameters<typeof textOf>): void {
     if (this.isClosed) return;
     try {
       this.budget.spend(1, sizeOf(message[0]));
-      const frame = readWorkerFrame(...message);
+      const text = textOf(...message);
+      this.budget.spend(0, 0, countParts(text, WORKER_LIMITS.jsonParts));
+      const frame = parse(WorkerFrame, parseJsonBody(text, WORKER_LIMITS.jsonParts), 'frame');
       if (this.worker !== undefined) this.workers.receive(this.worker, frame);
       else if (this.early !== undefined) this.keep(this.early, frame);
       else if (frame.op === 'hello') void this.hello(frame);
@@ -123,11 +125,11 @@ function sizeOf(data: RawData): number {
   return Array.isArray(data) ? data.reduce((bytes, { length }) => bytes + length, 0) : data.byteLength;
 }
 
-/** @throws ProblemError for anything but a frame of a worker */
-function readWorkerFrame(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean): WorkerFrame {
+/** @throws ProblemError for anything but a text frame within the limit */
+function textOf(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean): string {
   if (isBinary) throw new ProblemError('invalid_request', 'Expected a text frame with JSON; got a binary one');
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
   if (bytes.length > WORKER_LIMITS.frameBytes)
     throw new ProblemError('payload_too_large', `Expected a frame of at most ${WORKER_LIMITS.frameBytes} bytes; got ${bytes.length}`);
-  return parse(WorkerFrame, parseJsonBody(bytes.toString('utf8'), WORKER_LIMITS.jsonParts), 'frame');
+  return bytes.toString('utf8');
 }

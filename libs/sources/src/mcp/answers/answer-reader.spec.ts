@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/client';
+import { MessageBudget, MessageFlood } from '#timing';
 import { AnswerReader } from './answer-reader.js';
 import { rawResult as carried } from './carried-result.js';
 
@@ -132,5 +133,38 @@ describe('messages of MCP servers that are odd in one place', () => {
     expect(answers.read(list(30_000))[0]).toHaveProperty('result');
     answers.sent(request(7, 'tools/list'));
     expect(answers.read(list(80_000))[0]).toMatchObject({ error: { message: expect.stringContaining('250000') } });
+  });
+});
+
+describe('what messages of MCP servers cost', () => {
+  const NOTE = '{"method":"a"}';
+
+  /** How often a text is read before its server is stopped. */
+  function readsOf(text: string, most: number): number {
+    const answers = new AnswerReader(new MessageBudget(() => 0));
+    for (let reads = 0; reads <= most; reads += 1)
+      try {
+        answers.read(text);
+      } catch (error) {
+        if (error instanceof MessageFlood) return reads;
+        if (!(error instanceof SyntaxError)) throw error;
+      }
+    return Infinity;
+  }
+
+  it.each([
+    ['a batch, for each of its messages', `[${Array(100).fill(NOTE).join(',')}]`, 200],
+    ['a request, which is answered', '{"jsonrpc":"2.0","id":1,"method":"roots/list"}', 10_000],
+    ['a message of many values', `{"jsonrpc":"2.0","method":"a","params":{"a":[${'[],'.repeat(12_800)}1]}}`, 100],
+    ['a text that is no JSON', `{"jsonrpc":"2.0","method":"a","params":{"a":"${'x'.repeat(51_200)}`, 200],
+    ['a text that has to be repaired', `{"jsonrpc":"2.0","method":"a","params":{"a":"${'x'.repeat(51_200)}",}}`, 200],
+  ])('charges an MCP server for %s', (_what, text, most) => {
+    expect(readsOf(text, most)).toBeLessThanOrEqual(most);
+  });
+
+  it('stops an MCP server at a batch of more than 100 messages, and handles none of them', () => {
+    const budget = new MessageBudget();
+    expect(() => new AnswerReader(budget).read(`[${Array(101).fill(NOTE).join(',')}]`)).toThrow(MessageFlood);
+    expect(budget.exceeded).toBe('it sent a batch of more than 100 messages');
   });
 });

@@ -1,10 +1,11 @@
 import { isJSONRPCRequest, PARSE_ERROR, parseJSONRPCMessage, type JSONRPCMessage } from '@modelcontextprotocol/client';
-import { mayBeInexact, parseExactJson } from '#contracts';
+import { countParts, mayBeInexact, parseExactJson } from '#contracts';
+import { MessageBudget } from '#timing';
 import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
 import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
-import { answeredId, hasTooManyParts, isNotification, TOO_MANY_PARTS } from './large-message.js';
+import { answeredId, isNotification, MAX_LIST_PARTS, MAX_PARTS, TOO_MANY_PARTS } from './large-message.js';
 import { readJson, type ReadJson } from './lenient-json.js';
 import { ListPages } from './list-pages.js';
 import { isEmptyList, withoutNulls } from './tolerant-fields.js';
@@ -13,6 +14,12 @@ import { readToolList } from './tool-list.js';
 /** Their results are those of a tool. */
 const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
 const MAX_PENDING = 10_000;
+/** Most messages of a batch: they are read without a turn for others. */
+const MAX_BATCH = 100;
+/** Characters whose repair costs as much as a message. */
+const REPAIRED_A_MESSAGE = 512;
+/** Further messages that a request costs, which is checked and answered. */
+const REQUEST_COST = 2;
 /** Begins the message of an answer that cannot be read; the reason follows. */
 export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
 /** Begins a message, or several. */
@@ -43,6 +50,9 @@ export class AnswerReader {
   /** Oddities of the server in any of its answers, for the operator. */
   readonly problems = new Set<string>();
 
+  /** `budget`: for what messages cost besides their lines and bytes */
+  constructor(private readonly budget = new MessageBudget()) {}
+
   /** @returns the id of a request */
   sent(message: unknown): RequestId | undefined {
     if (!isJSONRPCRequest(message)) return undefined;
@@ -66,21 +76,28 @@ export class AnswerReader {
   /**
    * The messages in a text, exact where they are results of tools; what is no message is left out. `id`: of the one request
    * that it answers, where the transport knows it. @throws SyntaxError for what is not JSON, and names no request that waits;
-   * RangeError for an answer with too many parts whose request is not known
+   * MessageFlood beyond the budget, RangeError for an answer with too many parts whose request is not known
    */
   read(text: string, id?: RequestId): JSONRPCMessage[] {
     const given = text.replace(BYTE_ORDER_MARK, '');
-    const answered = hasTooManyParts(given) ? (id ?? this.answeredBy(given)) : undefined;
-    const isList = this.pending.get(String(answered))?.method === 'tools/list';
-    if (hasTooManyParts(given, isList)) return this.tooManyParts(given, answered);
+    const parts = countParts(given, MAX_LIST_PARTS);
+    this.budget.spend(0, 0, parts);
+    if (parts > MAX_PARTS) {
+      const answered = id ?? this.answeredBy(given);
+      const isList = this.pending.get(String(answered))?.method === 'tools/list';
+      if (parts > MAX_LIST_PARTS || !isList) return this.tooManyParts(given, answered);
+    }
     try {
       const read = readJson(given);
+      if (read.json !== given) this.budget.spend(given.length / REPAIRED_A_MESSAGE);
       const messages = this.messages(read, id);
       if (read.json !== given && messages.length > 0) this.problems.add('its messages are no strict JSON');
       return messages;
     } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.budget.spend(given.length / REPAIRED_A_MESSAGE);
       const answered = this.answeredBy(given);
-      if (answered === undefined || !(error instanceof SyntaxError)) throw error;
+      if (answered === undefined) throw error;
       return [this.unreadable(answered, 'it is not JSON')];
     }
   }
@@ -104,6 +121,8 @@ export class AnswerReader {
     const { length } = json;
     const exact = () => (mayBeInexact(json) ? parseExactJson(json) : plain);
     if (!Array.isArray(plain)) return this.message(plain, { length, exact }, id);
+    if (plain.length > MAX_BATCH) this.budget.stop(`it sent a batch of more than ${MAX_BATCH} messages`);
+    this.budget.spend(plain.length);
     return plain.flatMap((message, index) => {
       const exactOne = (): unknown => Reflect.get(Object(exact()), index);
       return this.message(message, { length, exact: exactOne }, id);
@@ -120,7 +139,10 @@ export class AnswerReader {
 
   private message(plain: unknown, text: Text, id: RequestId | undefined): JSONRPCMessage[] {
     if (!isFields(plain)) return [];
-    if (typeof plain['method'] === 'string') return parsed(asked(plain, plain['method']));
+    if (typeof plain['method'] === 'string') {
+      if (plain['id'] !== undefined) this.budget.spend(REQUEST_COST);
+      return parsed(asked(plain, plain['method']));
+    }
     const named = plain['id'];
     const known = (typeof named === 'string' || typeof named === 'number') && this.isWaiting(named) ? named : (id ?? this.meant(plain));
     const sent = this.pending.get(String(known));

@@ -107,7 +107,7 @@ class EventReader {
     return field === 'data' || field === 'event' ? '' : `${line}\n`;
   }
 
-  /** Events that are no messages keep their ids. @throws RangeError for one with too many parts */
+  /** Events that are no messages keep their ids. @throws RangeError for one with too many parts, and beyond the budget */
   private rewritten(data: string): string {
     try {
       return this.options.answers.read(data).map(eventOf).join('') || 'data: \n\n';

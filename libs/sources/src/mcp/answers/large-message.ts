@@ -6,9 +6,9 @@ const SHOWN = 200;
 const MOST = 8;
 
 /** Members, items and containers of a message: more take time to read that other calls wait for. */
-const MAX_PARTS = 100_000;
+export const MAX_PARTS = 100_000;
 /** Same for a page of a list of tools, which is read seldom. */
-const MAX_LIST_PARTS = 250_000;
+export const MAX_LIST_PARTS = 250_000;
 
 /** An id within the answer itself, not within its result; requests of the server have ids of their own. */
 const FIRST =
@@ -22,8 +22,7 @@ export function answeredId(first: string, last: string): string | undefined {
   return (ANSWER.test(first) ? LAST.exec(last.slice(-SHOWN)) : FIRST.exec(first.slice(0, SHOWN)))?.[1];
 }
 
-/** `isList`: answers `tools/list`. */
-export const hasTooManyParts = (text: string, isList = false): boolean => hasMoreParts(text, isList ? MAX_LIST_PARTS : MAX_PARTS);
+export const hasTooManyParts = (text: string): boolean => hasMoreParts(text, MAX_PARTS);
 export const TOO_MANY_PARTS = `it sent a message of more than ${MAX_PARTS} members and items, or ${MAX_LIST_PARTS} of a list of tools`;
 
 /** True for text with the beginning of a notification. */

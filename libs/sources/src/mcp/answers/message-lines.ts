@@ -169,6 +169,7 @@ export class MessageLines {
   }
 }
 
+/** True for a message of too many parts, too: its reader leaves it out. */
 function isReadable(text: string): boolean {
   try {
     if (!hasTooManyParts(text)) readJson(text);
