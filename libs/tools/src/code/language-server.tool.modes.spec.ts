@@ -19,7 +19,7 @@ beforeEach(async () => {
     requestMs: 20_000,
     quietMs: 20,
   };
-  servers = new LanguageServers(settings, new BubblewrapSandbox());
+  servers = new LanguageServers(settings, new BubblewrapSandbox({ network: 'host' }));
 });
 afterEach(async () => {
   await servers.close();
@@ -39,7 +39,7 @@ describe('a language server in bubblewrap', () => {
       ),
     );
 
-  it('reads its workspace but for what is denied to the call, writes nothing, and reaches nothing else from a language server', async () => {
+  it('reads its workspace but for what is denied to the call, writes nothing, and reaches nothing else from a language server, whatever the network of commands', async () => {
     await workspace.put('a.ts', 'own\n');
     await workspace.put('secret/a.ts', 'hidden\n');
     const rest = 'outside: ENOENT\nwrite: EROFS\nnetwork: 0';

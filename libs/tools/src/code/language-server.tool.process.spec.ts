@@ -193,6 +193,16 @@ describe('a language server', () => {
   });
 });
 
+it('charges a call the CPU time of its language server', async () => {
+  serve({ 'textDocument/hover': { contents: 'x' } });
+  await workspace.put('a.ts', 'x\n');
+  jest.spyOn(LanguageServer.prototype, 'takeCpuMs').mockReturnValueOnce(20).mockReturnValueOnce(5);
+  const charged: unknown[] = [];
+  const onCpuTime = (ms: number | undefined) => void charged.push(ms);
+  for (const _time of [1, 2]) expect(await hover({}, { onCpuTime })).toBe('x');
+  expect(charged).toEqual([20, 5]);
+});
+
 /** No pause before a new start is over. */
 const holdClock = () => void jest.spyOn(performance, 'now').mockReturnValue(performance.now());
 
@@ -203,7 +213,7 @@ describe('a hostile language server', () => {
     ['what is no JSON', 'notJson', /was ended: it sent what is no message of the protocol/],
     ['a header without length', 'noLength', /was ended: it sent what is no message of the protocol/],
     ['a cancellation of nothing', 'badCancel', /was ended: it sent what is no message of the protocol/],
-    ['a flood of notifications', 'flood', /was ended: it sent too much in a second/],
+    ['a flood of notifications', 'flood', /was ended: it sent more than \d+ messages a second/],
     ['an exit', 'exit', /was ended: it (ended with exit code 7|closed its output)/],
     ['an error', 'refuses', /^The language server scripted refused: no such symbol$/],
   ])('loses only the call with a language server that answers with %s', async (_what, trick, message) => {
@@ -239,6 +249,27 @@ describe('a hostile language server', () => {
     expect(await hover()).toMatch(/was ended: it (ended with exit code 7|closed its output)/);
     const failure = await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true, retryAfterMs: expect.any(Number) } });
+  });
+
+  it('keeps a language server that floods out of all workspaces of its tenant, longer each time, and that of no other tenant', async () => {
+    const other = await testWorkspace();
+    try {
+      serve({ 'textDocument/hover': 'flood', 'textDocument/completion': { isIncomplete: false, items: [] } });
+      for (const place of [workspace, other]) await place.put('a.ts', 'x\n');
+      let now = performance.now();
+      jest.spyOn(performance, 'now').mockImplementation(() => now);
+      const answers = () => ask({ operation: 'get_completions', row: 1, column: 1 });
+      await answers();
+      expect(await hover()).toMatch(/more than \d+ messages a second/);
+      expect(await hover({}, { workspace: other })).toMatch(/not started again before 1 s/);
+      expect(await hover({}, { workspace: other, tenantId: 'other' })).toMatch(/more than \d+ messages a second/);
+      now += 1_000;
+      await answers();
+      expect(await hover()).toMatch(/more than \d+ messages a second/);
+      expect(await hover()).toMatch(/not started again before 2 s/);
+    } finally {
+      await other.remove();
+    }
   });
 
   it('ends a cancelled call of a language server at once', async () => {

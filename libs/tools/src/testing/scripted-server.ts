@@ -22,7 +22,7 @@ const tricks = {
   noHeader: () => { const more = () => { while (write(Buffer.alloc(1048576, 65))); }; process.stdout.on('drain', more); more(); },
   notJson: () => write('Content-Length: 3\r\n\r\n{x}'),
   noLength: () => write('Content-Type: x\r\n\r\n{}'),
-  flood: () => { const more = () => { do { send({ method: 'window/logMessage', params: { type: 1, message: 'x' } }); } while (!process.stdout.writableNeedDrain); }; process.stdout.on('drain', more); more(); },
+  flood: () => { const more = () => { do { send({ method: 'window/logMessage', params: { type: 1, message: 'x', values: Array(6000).fill(1) } }); } while (!process.stdout.writableNeedDrain); }; process.stdout.on('drain', more); more(); },
   refuses: (id) => send({ id, error: { code: -32603, message: 'no such symbol' } }),
   badCancel: () => send({ method: '$/cancelRequest' }),
   looks: (id) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { IncomingLimits, parseMessage } from './incoming-limits.js';
+import { MessageBudget, MessageFlood } from '#timing';
+import { IncomingLimits } from './incoming-limits.js';
 
 const accept = (text: string): string | undefined => new IncomingLimits().accept(Buffer.from(text, 'latin1'));
 
@@ -27,7 +28,19 @@ describe('limits of what a language server sends', () => {
   });
 
   it('refuses a message of a language server with too many items, before it is parsed', () => {
-    expect(parseMessage(Buffer.from('{"result":[1,2]}'))).toEqual({ result: [1, 2] });
-    expect(() => parseMessage(Buffer.from(`[${'1,'.repeat(200_000)}`))).toThrow(RangeError);
+    const limits = new IncomingLimits();
+    expect(limits.parse(Buffer.from('{"result":[1,2]}'))).toEqual({ result: [1, 2] });
+    expect(() => limits.parse(Buffer.from(`[${'1,'.repeat(200_000)}`))).toThrow(RangeError);
+  });
+
+  it('stops a language server that sends more messages or values than its budget has', () => {
+    const still = () => new IncomingLimits(new MessageBudget(() => 0));
+    const many = still();
+    expect(many.accept(Buffer.from('Content-Length: 0\r\n\r\n'.repeat(25_000)))).toMatch(/more than \d+ messages a second/);
+    const large = still();
+    const message = Buffer.from(JSON.stringify(Array(100_000).fill(1)));
+    for (let read = 0; read < 6; read += 1) large.parse(message);
+    expect(() => large.parse(message)).toThrow(MessageFlood);
+    expect([many.isFlood, large.isFlood, still().isFlood]).toEqual([true, true, false]);
   });
 });

@@ -1,11 +1,10 @@
-import { hasMoreParts } from '#contracts';
+import { countParts } from '#contracts';
+import { MessageBudget, MessageFlood } from '#timing';
 
-/** Limits of a server's output: per header, per message, per second. The worker parses it beside the calls of all tenants. */
+/** Limits of a server's output, besides its budget. The worker parses it beside the calls of all tenants. */
 const MOST_HEADER_BYTES = 4_096;
 const MOST_MESSAGE_BYTES = 4 * 1_048_576;
 const MOST_MESSAGE_PARTS = 200_000;
-const MOST_SECOND_BYTES = 16 * 1_048_576;
-const MOST_SECOND_MESSAGES = 2_000;
 const HEADER_END = Buffer.from('\r\n\r\n');
 const HEADER_LINE = /^(?<name>[A-Za-z-]+):(?<value>[ -~]*)$/;
 
@@ -16,13 +15,36 @@ const HEADER_LINE = /^(?<name>[A-Za-z-]+):(?<value>[ -~]*)$/;
 export class IncomingLimits {
   private header = Buffer.alloc(0);
   private bodyBytes = 0;
-  private window = { until: 0, bytes: 0, messages: 0 };
+
+  constructor(private readonly budget = new MessageBudget()) {}
+
+  /** True for a server that was stopped because it sent too much in a second. */
+  get isFlood(): boolean {
+    return this.budget.exceeded !== undefined;
+  }
 
   /** Reason to stop reading from the server; undefined within the limits. */
   accept(chunk: Buffer): string | undefined {
-    const now = performance.now();
-    if (now > this.window.until) this.window = { until: now + 1_000, bytes: 0, messages: 0 };
-    this.window.bytes += chunk.length;
+    try {
+      this.budget.spend(0, chunk.length);
+      return this.read(chunk);
+    } catch (error) {
+      if (error instanceof MessageFlood) return error.message;
+      throw error;
+    }
+  }
+
+  /** Parses a message. @throws RangeError for one with more members and items than a process should parse in a turn, or beyond the budget */
+  parse(body: Uint8Array): unknown {
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+    const parts = countParts(text, MOST_MESSAGE_PARTS);
+    this.budget.spend(0, 0, parts);
+    if (parts > MOST_MESSAGE_PARTS) throw new RangeError(`it sent a message of more than ${MOST_MESSAGE_PARTS} members and items`);
+    return JSON.parse(text);
+  }
+
+  /** @throws MessageFlood */
+  private read(chunk: Buffer): string | undefined {
     for (let rest = chunk; rest.length > 0;) {
       const body = Math.min(this.bodyBytes, rest.length);
       this.bodyBytes -= body;
@@ -36,26 +58,17 @@ export class IncomingLimits {
       const fault = this.begin(this.header.toString('latin1', 0, end));
       if (fault !== undefined) return fault;
     }
-    return this.window.bytes > MOST_SECOND_BYTES || this.window.messages > MOST_SECOND_MESSAGES
-      ? 'it sent too much in a second'
-      : undefined;
+    return undefined;
   }
 
   private begin(header: string): string | undefined {
     this.header = Buffer.alloc(0);
-    this.window.messages += 1;
+    this.budget.spend(1);
     const length = contentLength(header);
     if (length === undefined) return 'it sent what is no message of the protocol';
     this.bodyBytes = length;
     return this.bodyBytes > MOST_MESSAGE_BYTES ? `it sent a message of more than ${MOST_MESSAGE_BYTES / 1_048_576} MiB` : undefined;
   }
-}
-
-/** Parses a message. @throws RangeError for one with more members and items than a process should parse in a turn */
-export function parseMessage(body: Uint8Array): unknown {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  if (hasMoreParts(text, MOST_MESSAGE_PARTS)) throw new RangeError(`a message has more than ${MOST_MESSAGE_PARTS} members and items`);
-  return JSON.parse(text);
 }
 
 /**

@@ -80,17 +80,17 @@ export class LanguageServer {
       connection.onRequest(method, () => null);
   }
 
-  /** Rejects with a ProcessStartError when the program cannot start, and as `request`. `onEnd` gets the reason, once. */
+  /** Rejects with a ProcessStartError when the program cannot start, and as `request`. `onEnd` gets the reason, once, and whether it sent too much. */
   static async start(
     { settings, root, command, times }: ServerStart,
     ctx: Pick<ToolContext, 'signal'>,
-    onEnd: (why: string) => void,
+    onEnd: (why: string, isFlood: boolean) => void,
   ): Promise<LanguageServer> {
     const running = await startProcess(command, STOP_GRACE_MS);
     running.stderr.resume();
-    const connection = new ServerConnection(settings.name, running, (why) => {
+    const connection = new ServerConnection(settings.name, running, (why, isFlood) => {
       void running.stop();
-      onEnd(why);
+      onEnd(why, isFlood);
     });
     void running.ended.then((how) => connection.fail(how));
     const server = new LanguageServer(settings, root, running, connection, times);
@@ -102,6 +102,11 @@ export class LanguageServer {
       await running.stop();
       throw error;
     }
+  }
+
+  /** Same as `RunningProcess.takeCpuMs`. */
+  takeCpuMs(): number | undefined {
+    return this.running.takeCpuMs();
   }
 
   /** Aborted with a ToolError when the server ends. */

@@ -19,7 +19,7 @@ export const LANGUAGE_SERVERS_ENV = {
     .string()
     .optional()
     .describe(
-      'Language servers of `code`, `code_edit` and `language_server`, as JSON: name to command, extensions of files and, if needed, initialization options, such as `{"typescript":{"command":["typescript-language-server","--stdio"],"extensions":["ts","tsx","js"]}}`. They run in the sandbox: name folders of programs that are not under `/usr` in `SANDBOX_READABLE`.',
+      'Language servers of `code`, `code_edit` and `language_server`, as JSON: name to command, extensions of files and, if needed, initialization options, such as `{"typescript":{"command":["typescript-language-server","--stdio"],"extensions":["ts","tsx","js"]}}`. They run in the sandbox, without a network: name folders of programs that are not under `/usr` in `SANDBOX_READABLE`.',
     ),
   LANGUAGE_SERVERS_AT_ONCE: z.coerce
     .number()

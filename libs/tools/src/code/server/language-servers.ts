@@ -81,12 +81,15 @@ export class LanguageServers {
    */
   async use<T>(settings: ServerSettings, ctx: ToolContext, work: (server: LanguageServer) => Promise<T>): Promise<T> {
     const { key, entry } = await this.entryFor(settings, ctx);
+    let server: LanguageServer | undefined;
     try {
-      const server = await unlessAborted(entry.server, ctx.signal);
+      server = await unlessAborted(entry.server, ctx.signal);
       const result = await work(server);
       if (server.hasWorked) this.backOff.forget(key);
       return result;
     } finally {
+      // Charges concurrent calls to the first one that ends, including the CPU time of the server between calls.
+      if (server !== undefined) ctx.onCpuTime?.(server.takeCpuMs());
       entry.users -= 1;
       entry.lastUsed = performance.now();
       if (entry.isOver) await this.dropOver(key, entry);
@@ -122,7 +125,7 @@ export class LanguageServers {
     return { key, entry: used(this.entries.get(key) ?? this.open(key, { settings, root, command }, ctx)) };
   }
 
-  /** The server sees its workspace, which it cannot write to, and nothing that is denied to the call. */
+  /** The server sees its workspace, which it cannot write to, nothing that is denied to the call, and no network. */
   private commandOf(
     { name, command: [program, ...args] }: ServerSettings,
     root: string,
@@ -137,7 +140,7 @@ export class LanguageServers {
         { retryable: false },
       );
     const command = { file, args, cwd: root, env: { ...env, HOME: PRIVATE_HOME, PWD: root } };
-    return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root] });
+    return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root], network: 'none' });
   }
 
   private open(
@@ -147,6 +150,7 @@ export class LanguageServers {
   ): Entry {
     const { name } = start.settings;
     this.backOff.check(key, name);
+    this.backOff.check(tenantKey(tenantId, name), name);
     const room = this.makeRoom(tenantId);
     const entry: Entry = {
       tenantId,
@@ -170,11 +174,12 @@ export class LanguageServers {
     start: { readonly settings: ServerSettings; readonly root: string; readonly command: ProcessCommand },
   ): Promise<LanguageServer> {
     const entry = this.entries.get(key);
-    const onEnd = (): void => {
+    const onEnd = (_why = '', isFlood = false): void => {
       // Ignores a server that was ended on purpose: it is no longer in the table.
       if (entry === undefined || this.entries.get(key) !== entry) return;
       this.entries.delete(key);
-      this.backOff.failed(key);
+      // A flood keeps the server out of all workspaces of the tenant.
+      this.backOff.failed(isFlood ? tenantKey(entry.tenantId, start.settings.name) : key, isFlood);
     };
     try {
       return await LanguageServer.start({ ...start, times: this.settings }, { signal: this.closing.signal }, onEnd);
@@ -224,6 +229,8 @@ export class LanguageServers {
     await server?.stop(why);
   }
 }
+
+const tenantKey = (tenantId: string, name: string): string => JSON.stringify([tenantId, name]);
 
 function used(entry: Entry): Entry {
   entry.users += 1;

@@ -10,7 +10,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-languageserver-protocol/node';
 import { ToolError } from '#tool-sdk';
-import { IncomingLimits, parseMessage } from './incoming-limits.js';
+import { IncomingLimits } from './incoming-limits.js';
 
 /** Requests that a server makes in its life. */
 const MOST_REQUESTS = 10_000;
@@ -28,7 +28,7 @@ export interface ServerPipes {
 
 /**
  * JSON-RPC with a possibly hostile server. A violation of the protocol or its limits ends the connection: `onFault` gets the
- * reason once, and all requests reject. Late or unrequested responses are dropped.
+ * reason once, with whether it sent too much, and all requests reject. Late or unrequested responses are dropped.
  */
 export class ServerConnection {
   private readonly connection: MessageConnection;
@@ -43,7 +43,7 @@ export class ServerConnection {
   constructor(
     private readonly name: string,
     { stdin, stdout }: ServerPipes,
-    private readonly onFault: (why: string) => void,
+    private readonly onFault: (why: string, isFlood: boolean) => void,
   ) {
     this.stdout = stdout;
     // Checks each chunk before the library reads it.
@@ -53,7 +53,7 @@ export class ServerConnection {
     });
     const reader = new StreamMessageReader(stdout, {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the connection checks what it gets
-      contentTypeDecoder: { name: 'application/json', decode: async (body) => parseMessage(body) as Message },
+      contentTypeDecoder: { name: 'application/json', decode: async (body) => this.parsed(body) as Message },
     });
     reader.partialMessageTimeout = 0;
     reader.onError(() => this.fail('it sent what is no message of the protocol'));
@@ -118,7 +118,7 @@ export class ServerConnection {
     this.over.abort(goneError(this.name, why));
     this.stdout.destroy();
     this.connection.dispose();
-    this.onFault(why);
+    this.onFault(why, this.limits.isFlood);
   }
 
   private async within<T>(work: Promise<T>, { signal, timeoutMs }: RequestOptions): Promise<T> {
@@ -138,6 +138,15 @@ export class ServerConnection {
       throw new LateAnswer(this.name, timeoutMs);
     } finally {
       done.abort();
+    }
+  }
+
+  private parsed(body: Uint8Array): unknown {
+    try {
+      return this.limits.parse(body);
+    } catch (error) {
+      if (error instanceof RangeError) this.fail(error.message);
+      throw error;
     }
   }
 
