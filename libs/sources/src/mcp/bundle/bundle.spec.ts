@@ -35,11 +35,11 @@ afterAll(() => {
 });
 
 let next = 0;
-async function install(bytes: Buffer, sha256 = digestOf(bytes)) {
+async function install(bytes: Buffer, sha256 = digestOf(bytes), more: Partial<Parameters<typeof installBundle>[2]> = {}) {
   const root = join(folder, `root-${++next}`);
   const path = join(folder, `bundle-${next}.mcpb`);
   writeFileSync(path, bytes);
-  const installed = await installBundle(McpBundle.parse({ path, sha256 }), root, { egress: NO_NETWORK, uploaded }, SIGNAL);
+  const installed = await installBundle(McpBundle.parse({ path, sha256 }), root, { egress: NO_NETWORK, uploaded, ...more }, SIGNAL);
   return { root, installed };
 }
 
@@ -153,6 +153,14 @@ describe('installing a bundle', () => {
     await expect(unpack({ levels: 1 })).rejects.toThrow('or 1 levels');
     await expect(unpack({ nameBytes: 6 })).rejects.toThrow('more than 6 bytes');
     await unpack({ files: 3, bytes: 200_000, levels: 2 });
+  });
+
+  it('leaves half a gigabyte of the disk of a worker free of bundles', async () => {
+    const { bytes, sha256 } = await withManifest({ name: 'zeros', text: '0'.repeat(100_000) });
+    const installed = (free: number) => install(bytes, sha256, { freeBytes: async () => 536_870_912 + free });
+    await expect(installed(0)).rejects.toThrow('less than 536870912 bytes free');
+    await expect(installed(bytes.length + 50_000)).rejects.toThrow('the disk of the worker has no room for it');
+    await installed(bytes.length + 200_000);
   });
 
   it('refuses a bundle that is no archive', async () => {

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { McpBundle } from '#contracts';
 import { egressFetch, type EgressPolicy } from '#sandbox';
+import { BUNDLE_LIMITS } from './bundle-entries.js';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, manifestOf, type BundleManifest } from './bundle-manifest.js';
 import { unpackBundle } from './unpack-bundle.js';
 
 const MAX_BYTES = 268_435_456;
+/** Free bytes of the disk that bundles leave to others. */
+const LEFT_FREE_BYTES = 536_870_912;
 
 export interface InstalledBundle {
   readonly folder: string;
@@ -21,6 +24,8 @@ export interface BundlePlaces {
   readonly egress: EgressPolicy;
   /** The bytes of one that names neither address nor file. */
   readonly uploaded: (sha256: string) => AsyncIterable<Buffer>;
+  /** Free bytes of the disk of a folder. Default: as the system says. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
 }
 
 /** Bundles are large: one is fetched and unpacked at a time. */
@@ -47,6 +52,7 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
   signal.throwIfAborted();
   if (await exists(folder)) return;
   await mkdir(root, { recursive: true, mode: 0o700 });
+  const room = await roomIn(root, places);
   const draft = await mkdtemp(join(root, '.unpacking-'));
   try {
     const archive = join(draft, 'bundle.mcpb');
@@ -54,7 +60,8 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
     if (found !== bundle.sha256) throw new Error(`the bundle has the SHA-256 digest ${found}, expected ${bundle.sha256}`);
     const files = join(draft, 'files');
     await mkdir(files, { mode: 0o755 });
-    await unpackBundle(archive, files, signal);
+    const { size } = await stat(archive);
+    await unpackBundle(archive, files, signal, { ...BUNDLE_LIMITS, bytes: Math.min(BUNDLE_LIMITS.bytes, room - size) });
     await readManifest(files);
     await chmod(files, 0o755);
     await rename(files, folder);
@@ -63,6 +70,18 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** Bytes that a bundle may take, packed and unpacked. @throws Error if it may take none */
+async function roomIn(root: string, { freeBytes = freeBytesOf }: BundlePlaces): Promise<number> {
+  const room = (await freeBytes(root)) - LEFT_FREE_BYTES;
+  if (room > 0) return room;
+  throw new Error(`the disk of the worker has less than ${LEFT_FREE_BYTES} bytes free, which bundles leave to others`);
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 async function readManifest(folder: string): Promise<BundleManifest> {

@@ -33,7 +33,7 @@ function within(budget: { bytes: number }): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       budget.bytes -= chunk.length;
-      if (budget.bytes < 0) done(new Error('the bundle is too large when it is unpacked'));
+      if (budget.bytes < 0) done(new Error('the bundle is too large when it is unpacked, or the disk of the worker has no room for it'));
       else done(null, chunk);
     },
   });
