@@ -6,6 +6,10 @@ import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardHarness();
 
+/** More than the calls that a list loads without being moved. */
+const RUNS = 560;
+const RUNS_AT_ONCE = 40;
+
 const made = async (body: object) =>
   (await stage.agent.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body })).body;
 
@@ -78,6 +82,23 @@ describe('a schedule', () => {
     await page.waitForURL(new RegExp(`scheduleId=${id}`));
     await eventually(async () => (await page.locator('[role=row][data-call]').count()) === 3, 'only its calls to be left');
     await page.locator(`[role=row][data-call="${first.id}"]`).waitFor();
+  });
+
+  it('loads a few pages of the calls by itself where runs of a schedule are one row, and further ones when a person asks', async () => {
+    const { id } = await made({ everyMs: 86_400_000, name: 'often', call: { tool: 'echo', arguments: {}, agentId: 'often' } });
+    const run = async () => (await stage.agent.request('POST', `/v1/schedules/${id}/run`)).body;
+    for (let n = 0; n < RUNS; n += RUNS_AT_ONCE) await Promise.all(Array.from({ length: RUNS_AT_ONCE }, run));
+    const ended = async () => (await stage.agent.get<{ count: number }>('/v1/calls:count?agentId=often&status=ended')).body.count === RUNS;
+    await eventually(ended, 'all runs to end');
+    const page = await stage.open('/calls?agentId=often');
+    await page.getByText(`${500 - 1} earlier runs`).waitFor();
+    const more = page.getByRole('button', { name: 'Load older calls' });
+    await more.waitFor();
+    expect(await page.getByTestId('row-count').innerText()).toMatch(/^500 /);
+    expect(await page.locator('[role=row][data-call]').count()).toBe(1);
+    await more.click();
+    await page.getByText(`${RUNS - 1} earlier runs`).waitFor();
+    await more.waitFor({ state: 'detached' });
   });
 
   it('pauses, resumes and removes a schedule that is opened by keyboard', async () => {

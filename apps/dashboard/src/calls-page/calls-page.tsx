@@ -26,6 +26,8 @@ import { saveFile } from '../components/save-file.js';
 
 const route = getRouteApi('/calls');
 const PAGE = 100;
+/** Pages that are loaded, without scrolling, to fill the screen: one row may stand for all the calls of a page. */
+const UNASKED_PAGES = 5;
 
 /** All calls: filtered by the address, moved by events, further back by scrolling. */
 export function CallsPage() {
@@ -124,16 +126,21 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
   useEffect(() => feed.listen((events) => table.events(events)), [feed, table]);
   // Whatever a reconnect may have jumped over is in the answer; what is newer stays.
   useEffect(() => feed.onLive(() => void pages.refetch()), [feed, pages.refetch]);
-  useEffect(() => {
-    for (const page of pages.data?.pages ?? []) table.answer(page.calls);
-  }, [table, pages.data]);
+  useEffect(() => table.answerPages(pages.data?.pages ?? []), [table, pages.data]);
 
   const version = useFrames(table);
-  const rows = useMemo(() => sortRows(table.list(), view.sort), [table, version, view.sort]);
+  const { rows, loadedPages } = useMemo(
+    () => ({ rows: sortRows(table.list(), view.sort), loadedPages: table.loadedPages }),
+    [table, version, view.sort],
+  );
   // Each run has its row in a list of a schedule, or in another order.
   const isFolding = search.scheduleId === undefined && view.sort === undefined;
   const shown = useMemo(() => (isFolding ? foldedRuns(rows) : rows), [rows, isFolding]);
   const full = table.size >= KEPT_ROWS;
+  const [allowedPages, setAllowedPages] = useState(UNASKED_PAGES);
+  const allowMore = () => setAllowedPages(loadedPages + UNASKED_PAGES);
+  const canLoad = pages.hasNextPage && !pages.isFetchingNextPage && !full;
+  const isWaiting = canLoad && loadedPages >= allowedPages;
 
   if (pages.isError && rows.length === 0) return <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />;
   if (pages.isPending && rows.length === 0) return <LoadingRows rows={10} />;
@@ -148,14 +155,21 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
           onView={onView}
           onFilter={(cell) => onFilter({ ...search, ...cell })}
           onEnd={() => {
-            if (pages.hasNextPage && !pages.isFetchingNextPage && !full) void pages.fetchNextPage();
+            // Until the last page is among the rows, their end is not that of the list.
+            const isDrawn = loadedPages === pages.data?.pages.length;
+            if (canLoad && isDrawn && !isWaiting) void pages.fetchNextPage();
           }}
+          onScroll={allowMore}
           foot={
-            pages.isFetchingNextPage
-              ? 'Loading further calls …'
-              : full
-                ? `There are more calls than the ${KEPT_ROWS.toLocaleString()} shown. Narrow the filter to see others.`
-                : undefined
+            pages.isFetchingNextPage ? (
+              'Loading further calls …'
+            ) : full ? (
+              `There are more calls than the ${KEPT_ROWS.toLocaleString()} shown. Narrow the filter to see others.`
+            ) : isWaiting ? (
+              <Button size="compact-xs" variant="subtle" onClick={allowMore}>
+                Load older calls
+              </Button>
+            ) : undefined
           }
         />
         {view.peek !== undefined && (
@@ -172,18 +186,26 @@ function FilteredCalls({ search, filter, view, onView, onFilter }: FilteredCalls
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed" data-testid="row-count">
           {view.sort !== undefined && !byRisk && 'sorted among the calls that are loaded: '}
-          {countText(rows.length, pages.data?.pages[0]?.total, { full, more: pages.hasNextPage })}
+          {countText(rows.length, pages.data?.pages[0]?.total, { full, more: pages.hasNextPage, isWaiting })}
         </Text>
       </Group>
     </>
   );
 }
 
+interface ListEnd {
+  readonly full: boolean;
+  readonly more: boolean;
+  /** True if only the button loads more. */
+  readonly isWaiting: boolean;
+}
+
 /** `total`: of the time when it was asked for; events bring more. */
-function countText(rows: number, total: number | undefined, { full, more }: { readonly full: boolean; readonly more: boolean }): string {
+function countText(rows: number, total: number | undefined, { full, more, isWaiting }: ListEnd): string {
   const shown = rows.toLocaleString();
   if (full) return `${shown} of more`;
-  if (total !== undefined && total > rows) return `${shown} of ${total.toLocaleString()} calls are loaded; scroll for more`;
+  if (total !== undefined && total > rows)
+    return `${shown} of ${total.toLocaleString()} calls are loaded${isWaiting ? '' : '; scroll for more'}`;
   return more ? `${shown} loaded` : `${shown} ${rows === 1 ? 'call' : 'calls'}`;
 }
 

@@ -24,9 +24,11 @@ const CARD_PX = 98;
 
 interface CallListProps {
   readonly rows: readonly FoldedRow[];
-  /** Called when the end of the list becomes visible. */
-  readonly onEnd?: () => void;
-  readonly foot?: string | undefined;
+  /** Called when the end of the list becomes visible, and when the rows change while it is. */
+  readonly onEnd: () => void;
+  /** Called when a person moves the list. */
+  readonly onScroll: () => void;
+  readonly foot?: React.ReactNode;
   readonly view: CallListView;
   readonly onView: (view: CallListView) => void;
   /** Called with the filter that the value of a cell stands for. */
@@ -37,7 +39,7 @@ interface CallListProps {
  * Calls as a table that renders only visible rows. While the list is scrolled down, new calls are added above the view
  * without moving the rows.
  */
-export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallListProps) {
+export function CallList({ rows, onEnd, onScroll, foot, view, onView, onFilter }: CallListProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
   const scroller = useRowKeys<HTMLDivElement>();
   const [anchor, setAnchor] = useState<string>();
@@ -60,7 +62,7 @@ export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallList
   const items = virtualizer.getVirtualItems();
   const lastSeen = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (shown.length > 0 && lastSeen >= shown.length - 15) onEnd?.();
+    if (shown.length > 0 && lastSeen >= shown.length - 1) onEnd();
   }, [lastSeen, shown.length, onEnd]);
 
   const toTop = () => {
@@ -88,6 +90,7 @@ export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallList
         onScroll={({ currentTarget: { scrollTop } }) => {
           if (scrollTop <= ROW_PX / 2) setAnchor(undefined);
           else setAnchor((known) => known ?? rows[0]?.id);
+          onScroll();
         }}
       >
         <div className={classes.head} role="row" aria-rowindex={1}>
@@ -115,7 +118,7 @@ export function CallList({ rows, onEnd, foot, view, onView, onFilter }: CallList
           })}
         </div>
         {foot !== undefined && (
-          <Text size="xs" c="dimmed" ta="center" p="sm">
+          <Text size="xs" c="dimmed" ta="center" p="sm" component="div">
             {foot}
           </Text>
         )}

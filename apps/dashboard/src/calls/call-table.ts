@@ -16,6 +16,8 @@ export class CallTable extends FrameStore {
   private order: { readonly id: string }[] = [];
   /** Calls that the gateway returned for this filter: they match fields that events do not have. */
   private readonly found = new Set<string>();
+  /** Number of pages of the gateway's list that `list` has. */
+  loadedPages = 0;
 
   constructor(
     private readonly filter: CallFilter,
@@ -35,6 +37,12 @@ export class CallTable extends FrameStore {
     }
     this.trim();
     this.changed();
+  }
+
+  /** Adds all pages that were loaded, the newest first. */
+  answerPages(pages: readonly { readonly calls: readonly CallSummary[] }[]): void {
+    this.loadedPages = pages.length;
+    for (const { calls } of pages) this.answer(calls);
   }
 
   events(events: readonly CallEvent[]): void {
