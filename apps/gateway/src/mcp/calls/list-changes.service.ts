@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Principal } from '#contracts';
+import { everyMs, type Ticker } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ToolCatalog } from '../../calls/tool-catalog.service.js';
 import { LOGGER } from '../../platform/tokens.js';
@@ -22,7 +23,7 @@ interface Watched {
 @Injectable()
 export class ListChanges implements OnApplicationShutdown {
   private readonly watched = new Map<Principal, Watched>();
-  private timer: NodeJS.Timeout | undefined;
+  private ticker: Ticker | undefined;
   private looking = false;
 
   constructor(
@@ -32,7 +33,7 @@ export class ListChanges implements OnApplicationShutdown {
   ) {}
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.ticker?.unsubscribe();
     this.watched.clear();
   }
 
@@ -42,14 +43,14 @@ export class ListChanges implements OnApplicationShutdown {
     this.watched.set(principal, watched);
     const listener = () => changed();
     watched.listeners.add(listener);
-    this.timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    this.ticker ??= everyMs(LOOK_MS, () => this.look());
     void this.look();
     return () => {
       watched.listeners.delete(listener);
       if (watched.listeners.size === 0 && this.watched.get(principal) === watched) this.watched.delete(principal);
       if (this.watched.size > 0) return;
-      clearInterval(this.timer);
-      this.timer = undefined;
+      this.ticker?.unsubscribe();
+      this.ticker = undefined;
     };
   }
 

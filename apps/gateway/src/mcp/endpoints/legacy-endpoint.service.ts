@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { CALL_RESULT_TOOL, CancelBody, ProblemError, type Principal } from '#contracts';
+import { everyMs } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
@@ -266,16 +267,11 @@ function nameOf(callId: string, question: string): string {
 }
 
 /** Polls until the condition is true or the returned function is called. Errors of Redis count as false. */
-function whenTrue(isTrue: () => Promise<boolean>, everyMs: number, then: () => void): () => void {
-  const timer = setInterval(() => {
-    isTrue().then(
-      (yes) => {
-        if (yes) then();
-      },
-      () => undefined,
-    );
-  }, everyMs);
-  return () => clearInterval(timer);
+function whenTrue(isTrue: () => Promise<boolean>, ms: number, then: () => void): () => void {
+  const ticker = everyMs(ms, async () => {
+    if (await isTrue()) then();
+  });
+  return () => ticker.unsubscribe();
 }
 
 /** Ignores rejections: the client's request has an answer of its own. */
