@@ -32,7 +32,7 @@ const FILES =
   '.config/i3/config .helix/languages.toml .doom.d/config.el .claude/commands/a.md .gitconfig.local .inputrc .rtx.toml uv.toml .Renviron ' +
   'venv/pyvenv.cfg .tool-versions ansible.cfg .latexmkrc .forward .pdbrc .ghci .iex.exs yt-dlp.conf .windsurf/mcp_config.json .aider.conf.yml ' +
   'node_modules/.bin/jest packages/a/node_modules/.bin .venv/bin/pytest venv/Scripts/activate.bat vendor/bin/phpunit .tox/py312/bin/python ' +
-  '.gradle/wrapper/dists/a/gradle-8.5/bin/gradle .mvn/wrapper/maven-wrapper.jar';
+  'lint-staged.config.mjs .lintstagedrc.json commitlint.config.cjs .huskyrc.js .gradle/wrapper/dists/a/gradle-8.5/bin/gradle .mvn/wrapper/maven-wrapper.jar';
 const spelt = fc
   .tuple(
     fc.constantFrom(...FILES.split(' ')),

@@ -24,6 +24,21 @@ describe('a build file', () => {
     ['eslint.config.mjs', 'eslint .*'],
     ['.eslintrc.json', 'eslint .*'],
     ['vite.config.ts', 'vite .*'],
+    ['playwright.config.ts', 'playwright test.*'],
+    ['next.config.mjs', 'next build'],
+    ['Gruntfile.js', 'grunt .*'],
+    ['apps/a/project.json', 'nx .*'],
+    ['deno.jsonc', 'deno task .*'],
+    ['composer.json', 'composer test'],
+    ['tasks.py', 'invoke .*'],
+    ['src/Directory.Build.props', 'dotnet test.*'],
+    ['project/plugins.sbt', 'sbt .*'],
+    ['mix.exs', 'mix test'],
+    ['build.xml', 'ant .*'],
+    ['a/BUILD.bazel', 'bazel build .*'],
+    ['meson.build', 'meson .*'],
+    ['flake.nix', 'nix build .*'],
+    ['Package.swift', 'swift test'],
   ])('asks about a build file that a command runs which no one is asked about: %s by %s', (path, pattern) => {
     expect([written(path, allowing(pattern)), written(path, allowing())]).toEqual(['ask', 'allow']);
   });

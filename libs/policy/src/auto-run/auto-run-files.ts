@@ -75,7 +75,11 @@ const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
     'git runs a hook of this name where core.hooksPath names its folder',
   ],
   [
-    '.pre-commit-config.yaml .pre-commit-config.yml prek.toml .overcommit.yml .huskyrc .simple-git-hooks.json .lintstagedrc ' +
+    '.pre-commit-config.yaml .pre-commit-config.yml prek.toml .overcommit.yml .huskyrc .huskyrc.json .huskyrc.js .simple-git-hooks.json ' +
+      '.simple-git-hooks.js .simple-git-hooks.cjs simple-git-hooks.js simple-git-hooks.cjs .lintstagedrc .commitlintrc ' +
+      ['.lintstagedrc', 'lint-staged.config', '.commitlintrc', 'commitlint.config']
+        .flatMap((it) => ['json', 'yaml', 'yml', 'js', 'cjs', 'mjs', 'ts'].map((ending) => `${it}.${ending} `))
+        .join('') +
       ['lefthook', '.lefthook', 'lefthook-local', '.lefthook-local']
         .flatMap((it) => [`${it}.yml`, `${it}.yaml`, `${it}.toml`, `${it}.json`])
         .join(' '),
