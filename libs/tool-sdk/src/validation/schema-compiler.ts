@@ -1,9 +1,10 @@
-import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv';
+import { Ajv, str, type AnySchema, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { JsonSchema, Violation } from '#contracts';
 import { backoffMs } from '#timing';
 import { boundedWork, TookTooLong } from './bounded-work.js';
+import { isMultiple } from './is-multiple.js';
 import { linearRegExp } from './linear-regexp.js';
 import { describeErrors } from './violations.js';
 
@@ -48,13 +49,24 @@ class Drafts {
     const Kind = KINDS.get(named);
     if (!Kind) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);
     const key = `${named} ${allErrors}`;
-    const ajv = this.made.get(key) ?? addFormats.default(new Kind({ ...this.options, allErrors }));
+    const ajv = this.made.get(key) ?? addFormats.default(withDecimals(new Kind({ ...this.options, allErrors })));
     this.made.set(key, ajv);
     const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema);
     // Forgotten at once, so that a source whose tools come and go does not fill the cache.
     ajv.removeSchema(schema);
     return validate;
   }
+}
+
+/** Replaces the keyword of ajv, for which 19.99 is no multiple of 0.01. */
+function withDecimals(ajv: Ajv): Ajv {
+  return ajv.removeKeyword('multipleOf').addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    compile: (divisor: number) => (value: number) => isMultiple(value, divisor),
+    error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+  });
 }
 
 const drafts = new Drafts(options);

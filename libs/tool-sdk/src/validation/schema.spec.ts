@@ -131,6 +131,22 @@ describe('compileSchema', () => {
     expect(messages(z.strictObject({ items: z.array(z.number()) }), { items: Array(100_000).fill(1) })).toEqual([]);
   });
 
+  it.each([
+    [19.99, 0.01, true],
+    [-1.1, 0.1, true],
+    [1e-7, 1e-9, true],
+    [4.35, 0.05, true],
+    [1e300, 1e-300, true],
+    [9_007_199_254_740_991, 2, false],
+    [19.995, 0.01, false],
+    [0.3, 0.2, false],
+    [1, 3, false],
+  ])('compares multiples by their digits: %p of %p is %p', (value, multipleOf, isValid) => {
+    const faults = [compileSchema({ multipleOf })(value), compileForeignSchema({ multipleOf })(value)];
+    const said = [{ pointer: '', message: expect.stringContaining(`must be multiple of ${multipleOf}`) }];
+    expect(faults).toEqual(isValid ? [[], []] : [said, said]);
+  });
+
   it('fills defaults of a schema and coerces nothing [VA-11]', () => {
     const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
     const value = {};
