@@ -5,6 +5,7 @@ import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { eventually } from '../support/eventually.js';
 import { connectMcp, REVISIONS } from '../support/mcp-clients.js';
+import { startModelServer, type ModelServer } from '../support/model-server.js';
 
 const DONE = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{"owner":"ann"}}}';
 const tool = (name: string, inputSchema: object, more: object = {}) => ({ name, inputSchema, ...more });
@@ -46,6 +47,7 @@ describe('odd MCP servers', () => {
   let odd: RawMcpServer;
   let sessions: HttpMcpServer;
   let bare: RawMcpServer;
+  let models: ModelServer;
   let tenant: Tenant;
   /** Sessions that `sessions` knows, how many it began, and how many calls came once it had forgotten some. */
   const known = new Set<string>();
@@ -84,8 +86,18 @@ describe('odd MCP servers', () => {
       response.setHeader('content-type', 'text/event-stream').end(events);
       return true;
     });
+    models = await startModelServer();
+    const subAgent = (name: string, provider: 'anthropic' | 'openai-compatible') => ({
+      kind: 'agent' as const,
+      name,
+      tools: ['odd__find'],
+      system: 'You find.',
+      model: { provider, name, url: models.url, apiKey: { secretEnv: 'WORKER_SECRET' } },
+    });
     tenant = await useTenant('odd-servers', {
       sources: [
+        subAgent('finder', 'anthropic'),
+        subAgent('searcher', 'openai-compatible'),
         { name: 'odd', kind: 'mcp', ...odd.definition },
         { name: 'sessions', kind: 'mcp', url: sessions.url },
         { name: 'bare', kind: 'mcp', ...bare.definition, trust: true },
@@ -97,6 +109,7 @@ describe('odd MCP servers', () => {
     odd?.close();
     sessions?.close();
     bare?.close();
+    await models?.close();
   });
 
   const run = async (name: string, args: object) => (await tenant.agent.run(name, { ...args }, { sessionId: 's' })).outcome;
@@ -157,6 +170,25 @@ describe('odd MCP servers', () => {
     expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: sent } });
     const { outcome, error } = await tenant.agent.run('odd__find', { filter_name: 'x', id: 'z' });
     expect([outcome, error?.code]).toEqual(['failed', 'invalid_arguments']);
+  });
+
+  it.each([
+    ['finder', 'filter_name', 'sort_by'],
+    ['searcher', 'filter[name]', 'sort by'],
+  ])('runs a tool that a model of the sub-agent %s calls with the name %s that it was given', async (name, filter, sort) => {
+    models.on(name, ({ body }, n) => {
+      const [offered] = body.tools ?? [];
+      const { name: tool } = offered?.function ?? offered ?? {};
+      return n > 0 ? { text: 'Found.' } : { toolCalls: [{ id: 'a', name: tool, arguments: { [filter]: 'x', [sort]: ['y'] } }] };
+    });
+    const before = odd.effects();
+    const { outcome, result } = await tenant.agent.run(name, { task: 'Find x' });
+    expect([outcome, result?.content]).toEqual(['completed', [expect.objectContaining({ text: expect.stringContaining('Found.') })]]);
+    const [offered] = models.calls(name)[0]?.body.tools ?? [];
+    const { properties } = offered.input_schema ?? offered.function.parameters;
+    expect(Object.keys(properties)).toEqual([filter, sort, 'range', 'id']);
+    const sent = { 'filter[name]': 'x', 'sort by': ['y'] };
+    expect([odd.effects(), JSON.parse(odd.requests().at(-1) ?? '')]).toMatchObject([before + 1, { params: { arguments: sent } }]);
   });
 
   it('fails a call whose structured content does not fit the schema of its tool, as clients of the SDK do, and never repeats it', async () => {
