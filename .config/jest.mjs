@@ -28,6 +28,7 @@ const NOT_QUICK = ['/node_modules/', ...MODES, PROCESS];
 const ON_REDIS = [
   'libs/{attempts,event-log,history,limits,queue,redis,sealing}/**/*',
   'libs/sub-agents/src/agent-loop',
+  'libs/platform/src/silent-connection',
   'libs/platform/src/wait-for-redis',
   'libs/sources/src/catalog/source-store',
   'libs/sources/src/oauth/granted-tokens',
@@ -36,7 +37,7 @@ const ON_REDIS = [
 ];
 const NOT_ON_REDIS = [
   '/libs/(attempts|event-log|history|limits|queue|redis|sealing)/',
-  '/libs/(sub-agents/src/agent-loop|platform/src/wait-for-redis|sources/src/catalog/source-store|sources/src/oauth/granted-tokens)\\.',
+  '/libs/(sub-agents/src/agent-loop|platform/src/(silent-connection|wait-for-redis)|sources/src/catalog/source-store|sources/src/oauth/granted-tokens)\\.',
   '/apps/(gateway|standalone|worker)/',
 ];
 

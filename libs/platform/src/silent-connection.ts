@@ -1,11 +1,12 @@
-import { connectionName, acceptsCommands, type RedisConnection } from '#redis';
+import { acceptsCommands, connectionName, openConnections } from '#redis';
 import { pingRedis } from './ping-redis.js';
 
 /**
- * Name of the first unusable connection; undefined if all are usable. A connection for commands must answer PING within a
+ * Name of the first unusable one of all connections of this process to a server; undefined if all are usable. A connection for commands must answer PING within a
  * second; one that blocks or subscribes must be connected. Never rejects.
  */
-export async function silentConnection(connections: readonly RedisConnection[]): Promise<string | undefined> {
+export async function silentConnection(redisUrl: string): Promise<string | undefined> {
+  const connections = openConnections(redisUrl);
   const answers = await Promise.all(
     connections.map(async (redis) => redis.status === 'ready' && (!acceptsCommands(redis) || (await pingRedis(redis)))),
   );

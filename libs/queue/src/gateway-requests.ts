@@ -62,11 +62,6 @@ export class GatewayRequests {
     return undefined;
   }
 
-  /** Connections for readiness; none before the first request. */
-  get connections(): readonly RedisConnection[] {
-    return this.opened?.connections ?? [];
-  }
-
   /** Idempotent. */
   async close(): Promise<void> {
     const { opened } = this;
@@ -81,7 +76,6 @@ interface Connections {
   readonly client: RedisConnection;
   readonly queue: Queue<GatewayRequest, string>;
   readonly events: QueueEvents;
-  readonly connections: readonly RedisConnection[];
 }
 
 function connect(redisUrl: string): Connections {
@@ -97,13 +91,11 @@ function connect(redisUrl: string): Connections {
   };
   const events = new QueueEvents(keys.gatewayRequestQueueName(), { connection: {} }, workerBackend(clients, prefix, undefined));
   events.on('error', () => {});
-  return { client, queue, events, connections: [client, clients.command, clients.blocking] };
+  return { client, queue, events };
 }
 
 /** Handles requests of workers. A request whose process died is handled again by any process. */
 export class GatewayRequestConsumer {
-  /** Connections for readiness. */
-  connections: readonly RedisConnection[] = [];
   private worker: Worker<GatewayRequest, string> | undefined;
 
   constructor(
@@ -118,7 +110,6 @@ export class GatewayRequestConsumer {
       blocking: createRedis(this.redisUrl, { role: 'blocking', name: 'agents-worker-wait' }),
       commandIsShared: false,
     };
-    this.connections = [clients.command, clients.blocking];
     this.worker = new Worker(
       keys.gatewayRequestQueueName(),
       async (job) => handle(GatewayRequest.parse(job.data)),

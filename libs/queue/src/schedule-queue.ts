@@ -30,15 +30,12 @@ export class ScheduleQueue {
   private readonly queue: DueQueue;
   private readonly prefix = keys.queuePrefix('schedules');
   private worker: Worker | undefined;
-  /** Connections for readiness. */
-  connections: readonly RedisConnection[];
 
   constructor(
     private readonly redisUrl: string,
     private readonly onError: (error: Error) => void,
   ) {
     this.client = createRedis(redisUrl, { role: 'command', name: 'schedules' });
-    this.connections = [this.client];
     const settings = { connection: {}, streams: { events: { maxLen: 100 } } };
     this.queue = new Queue(keys.scheduleQueueName(), settings, producerBackend(this.client, 'stock', this.prefix));
     this.queue.on('error', () => {});
@@ -62,7 +59,6 @@ export class ScheduleQueue {
       blocking: createRedis(this.redisUrl, { role: 'blocking', name: 'schedules-wait' }),
       commandIsShared: false,
     };
-    this.connections = [this.client, clients.command, clients.blocking];
     this.worker = new Worker(
       keys.scheduleQueueName(),
       async (job) => {

@@ -9,6 +9,7 @@ export {
   isClosed,
   isCluster,
   connectionName,
+  openConnections,
   acceptsCommands,
   type RedisConnection,
 } from './redis-client.js';

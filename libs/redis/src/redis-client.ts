@@ -19,7 +19,7 @@ export interface RedisClientOptions {
   readonly name?: string;
   /** Name in CLIENT LIST instead of `name`. */
   readonly clientName?: string;
-  /** Set if its commands may wait for replicas: later commands wait, too, and readiness does not check it. */
+  /** Set if its commands may wait for replicas: later commands wait, too, and readiness sends it none. */
   readonly waits?: boolean;
   /** Called for every connection error. Default: dropped, since the client reconnects by itself. */
   readonly onError?: (error: Error) => void;
@@ -86,16 +86,37 @@ export function redisOptionsFor(
   };
 }
 
-const optionsOf = new WeakMap<RedisConnection, RedisClientOptions>();
+/** Time for a connection to become ready for the first time. */
+const OPENING_MS = 5_000;
 
-/** Opens a connection that reconnects until its owner closes it with `quit()` or `disconnect()`. */
+interface OpenConnection {
+  readonly url: string;
+  readonly openedAt: number;
+  wasReady: boolean;
+}
+
+const optionsOf = new WeakMap<RedisConnection, RedisClientOptions>();
+const opened = new Map<RedisConnection, OpenConnection>();
+
+/** Opens a connection that reconnects until its owner closes it with `quit()` or `disconnect()`. Readiness checks it until then. */
 export function createRedis(url: string, options: RedisClientOptions = {}): RedisConnection {
   const target = parseRedisUrl(url);
   const client = target.kind === 'cluster' ? createCluster(target, options) : new LastingRedis(redisOptionsFor(target, options));
   // ioredis throws on an error event without a listener.
   client.on('error', options.onError ?? (() => {}));
   optionsOf.set(client, options);
+  const entry: OpenConnection = { url, openedAt: performance.now(), wasReady: false };
+  opened.set(client, entry);
+  client.once('ready', () => (entry.wasReady = true));
+  client.on('end', () => isClosed(client) && opened.delete(client));
   return client;
+}
+
+/** Connections of this process to a server that their owners need now: not closed, nor opened a moment ago. */
+export function openConnections(url: string): readonly RedisConnection[] {
+  const now = performance.now();
+  const isNeeded = (entry: OpenConnection) => entry.url === url && (entry.wasReady || now - entry.openedAt > OPENING_MS);
+  return [...opened].filter(([client, entry]) => isNeeded(entry) && !isClosed(client)).map(([client]) => client);
 }
 
 /** True after its owner has closed the connection; any other end is followed by a new connection. */

@@ -26,11 +26,6 @@ export class NotificationChannel implements OnApplicationBootstrap, OnApplicatio
     });
   }
 
-  /** Connections for the readiness check. */
-  get connections(): readonly RedisConnection[] {
-    return this.subscriber === undefined ? [] : [this.subscriber];
-  }
-
   onApplicationShutdown(): void {
     this.subscriber?.disconnect();
     this.notifyAll();

@@ -26,7 +26,6 @@ import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { openGatewayHistory, type GatewayHistory } from './gateway-history.js';
 import { GatewayProblemFilter } from './http/gateway-problem.filter.js';
 import { MemoryGuard } from './memory-guard.service.js';
-import { NeededConnections } from './needed-connections.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
@@ -167,7 +166,6 @@ export class PlatformModule {
       MemoryGuard,
       FairTurns,
       DurableWrites,
-      NeededConnections,
       NotificationChannel,
       ShutdownState,
     ];

@@ -10,7 +10,6 @@ import { gatewayKey } from '../calls/admission/idempotency.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { NeededConnections } from '../platform/needed-connections.js';
 import { LOGGER } from '../platform/tokens.js';
 import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
 import { nextTimes, type Timing } from './schedule-times.js';
@@ -43,12 +42,10 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     private readonly apiKeys: ApiKeyStore,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
-    needed: NeededConnections,
   ) {
     this.queue = new ScheduleQueue(redisUrl, (error) =>
       this.logger.error({ err: error }, 'a due time of a schedule failed; it is tried again'),
     );
-    needed.add(() => this.queue.connections);
   }
 
   onApplicationBootstrap(): void {

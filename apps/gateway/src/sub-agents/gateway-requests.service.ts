@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
 import { GatewayRequestConsumer } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { NeededConnections } from '../platform/needed-connections.js';
 import { LOGGER } from '../platform/tokens.js';
 import { GatewayTools } from '../gateway-tools/gateway-tools.service.js';
 import { AgentTurns, CallOverError } from './agent-turns.service.js';
@@ -21,12 +20,10 @@ export class GatewayRequestsService implements OnApplicationBootstrap, BeforeApp
     private readonly tools: GatewayTools,
     @Inject(LOGGER) logger: Logger,
     @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
-    needed: NeededConnections,
   ) {
     this.consumer = new GatewayRequestConsumer(redisUrl, (error) =>
       logger.warn({ err: error }, 'a request of a worker failed; it is tried again'),
     );
-    needed.add(() => this.consumer.connections);
   }
 
   onApplicationBootstrap(): void {

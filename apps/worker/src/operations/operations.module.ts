@@ -1,17 +1,18 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { CancelListener, LeaseRenewer, ToolCallProcessor } from '#attempts';
+import { LeaseRenewer, ToolCallProcessor } from '#attempts';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
 import { ProblemFilter, VERSION } from '#platform';
-import { GatewayRequests, BullCallQueue } from '#queue';
-import { RedisMemory, type RedisConnection } from '#redis';
+import { BullCallQueue } from '#queue';
+import { RedisMemory } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
 import { LeasesModule } from '../leases/leases.module.js';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { WorkerState } from '../platform/worker-state.js';
-import { BUFFERED_REDIS, WAIT_REDIS, METRICS } from '../platform/worker.tokens.js';
+import { METRICS } from '../platform/worker.tokens.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
@@ -23,24 +24,8 @@ import { Readiness } from './readiness.js';
     { provide: APP_FILTER, inject: [LOGGER], useFactory: (log: WorkerLog) => new ProblemFilter(log) },
     {
       provide: Readiness,
-      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, WAIT_REDIS, BullCallQueue, CancelListener, ToolCallProcessor, GatewayRequests],
-      useFactory: (
-        state: WorkerState,
-        leases: LeaseRenewer,
-        redis: RedisConnection,
-        wait: RedisConnection,
-        queue: BullCallQueue,
-        cancels: CancelListener,
-        processor: ToolCallProcessor,
-        gatewayRequests: GatewayRequests,
-      ) =>
-        new Readiness(state, leases, () => [
-          ...new Set([redis, wait]),
-          ...queue.connections,
-          cancels.subscriber,
-          ...processor.connections,
-          ...gatewayRequests.connections,
-        ]),
+      inject: [WorkerState, LeaseRenewer, WORKER_CONFIG],
+      useFactory: (state: WorkerState, leases: LeaseRenewer, { redisUrl }: WorkerConfig) => new Readiness(state, leases, redisUrl),
     },
     {
       provide: METRICS,

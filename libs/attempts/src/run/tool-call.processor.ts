@@ -44,11 +44,6 @@ export class ToolCallProcessor {
     return this.consumers.map(({ pool, slots, consumer }) => ({ pool, slots, running: consumer.running }));
   }
 
-  /** Connections of the consumers, for readiness. */
-  get connections(): readonly RedisConnection[] {
-    return this.consumers.flatMap(({ consumer }) => consumer.connections);
-  }
-
   /** Stops dequeuing. Resolves when the handlers have resolved and undelivered jobs are dispatched again. Idempotent. */
   async close(): Promise<void> {
     this.stopping = true;

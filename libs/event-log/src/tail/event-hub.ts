@@ -52,11 +52,6 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.becomeReady();
   }
 
-  /** Connections of the tail, for readiness. */
-  get connections(): readonly RedisConnection[] {
-    return this.tail.connections;
-  }
-
   get started(): boolean {
     return this.openPositions !== undefined;
   }

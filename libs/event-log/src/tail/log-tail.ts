@@ -37,11 +37,6 @@ export class LogTail {
     return positions;
   }
 
-  /** Connections of the readers, for readiness. */
-  get connections(): readonly RedisConnection[] {
-    return this.readers.map(({ connection }) => connection);
-  }
-
   /** Delivers all entries after the located places, until closed. */
   follow(listener: TailListener): void {
     for (const reader of this.readers) reader.follow(listener);

@@ -25,7 +25,6 @@ import { BullCallQueue } from '#queue';
 import { ContentAddressedStore, createRedis, RedisMemory, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
-import { NeededConnections } from '../../platform/needed-connections.js';
 import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
 
 /** Attempts that one gateway hosts at a time. */
@@ -66,9 +65,7 @@ export class AttemptHost {
     private readonly hookSnapshots: HookSnapshotStore,
     private readonly memory: RedisMemory,
     queue: BullCallQueue,
-    needed: NeededConnections,
   ) {
-    needed.add(() => (this.opened === undefined ? [] : [this.opened.cancels.subscriber]));
     this.followUp = new AttemptFollowUp(queue, store, logger);
   }
 

@@ -13,7 +13,6 @@ import {
 } from '#contracts';
 import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
-import { NeededConnections } from '../../platform/needed-connections.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { PollingWorkers, unknownWorker } from './polling-workers.service.js';
@@ -72,7 +71,6 @@ export class PollRelay implements OnApplicationShutdown {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'redisUrl'>,
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(LOGGER) private readonly log: Logger,
-    private readonly needed: NeededConnections,
   ) {}
 
   /** Makes the worker reachable for other gateways. */
@@ -138,7 +136,6 @@ export class PollRelay implements OnApplicationShutdown {
   private async open(): Promise<RedisConnection> {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-polls' });
     await listenToChannels(subscriber, this.channels, { onMessage: (text) => this.receive(text) });
-    this.needed.add(() => [subscriber]);
     return subscriber;
   }
 
