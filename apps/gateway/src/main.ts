@@ -26,6 +26,7 @@ import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config
 import { GatewayModule } from './gateway.module.js';
 import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
+import { FairTurns } from './platform/fair-turns.service.js';
 import { closeGateway } from './platform/shutdown.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
@@ -79,7 +80,7 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   configureHttpServer(app, config);
   if (tracing !== undefined) traceGateway(app, tracing);
   const connections = app.get(StreamConnections);
-  app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client)));
+  app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client), app.get(FairTurns)));
   setupDocs(app, VERSION);
   await setupDashboard(app);
   return app;

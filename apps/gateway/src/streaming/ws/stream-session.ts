@@ -123,6 +123,11 @@ export class StreamSession {
     return { op, id, body, principal };
   }
 
+  /** Tenant of its key; empty before its authentication. */
+  get tenantId(): string {
+    return this.identity?.tenantId ?? '';
+  }
+
   send(frame: string): void {
     this.outbox.send(frame);
   }
@@ -324,7 +329,8 @@ function connectionOf(socket: WebSocket) {
   };
 }
 
-function frameSize(data: RawData): number {
+/** Bytes of a frame. */
+export function frameSize(data: RawData): number {
   return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }
 

@@ -4,9 +4,10 @@ import type { INestApplicationContext, WsMessageHandler } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { WORKER_PATH } from '#contracts';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { LARGE_SIZE, type FairTurns } from '../../platform/fair-turns.service.js';
 import { writeRawHttpError } from '../../platform/http/client-error.js';
 import { StreamRequest } from './stream-request.js';
-import type { StreamSession } from './stream-session.js';
+import { frameSize, type StreamSession } from './stream-session.js';
 
 export const STREAM_PATH = '/v1/stream';
 
@@ -21,19 +22,27 @@ export class StreamAdapter extends WsAdapter {
   constructor(
     app: INestApplicationContext,
     private readonly sessionOf: (client: WebSocket) => StreamSession | undefined,
+    private readonly turns: Pick<FairTurns, 'next'>,
   ) {
     super(app);
   }
 
-  /** Calls the handlers of one socket in the order of its frames. All pass the same guard and pipes, so they also begin in that order. */
+  /**
+   * Calls the handlers of one socket in the order of its frames. All pass the same guard and pipes, so they also begin in that order.
+   * A large frame is read in a turn of its tenant, as a large body over HTTP.
+   */
   override bindMessageHandlers(client: WebSocket, handlers: readonly WsMessageHandler[]): void {
     const session = this.sessionOf(client);
     if (session === undefined) return;
     const byOp = new Map(handlers.map(({ message, callback }) => [message, callback]));
     client.on('message', (data, isBinary) =>
       session.flow.inOrder(() => {
-        const frame = session.receive(data, isBinary);
-        if (frame) session.flow.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+        const read = () => {
+          const frame = session.receive(data, isBinary);
+          if (frame) session.flow.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+        };
+        if (frameSize(data) < LARGE_SIZE) read();
+        else void session.flow.holdDuring(this.turns.next(session.tenantId).then(read));
       }),
     );
   }
