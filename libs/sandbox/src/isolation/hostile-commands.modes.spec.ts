@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { KERNEL_WALK } from '../../../../test/support/kernel-walk.js';
 import { runProcess } from '../process/run-process.js';
 import { BubblewrapSandbox, type BubblewrapSettings } from './bubblewrap-sandbox.adapter.js';
 import type { SandboxView } from './sandbox.port.js';
@@ -14,22 +15,6 @@ import { REFUSED_SYSCALLS } from './seccomp/refused-syscalls.js';
 const sandbox = new BubblewrapSandbox();
 const { ok, weakness } = await sandbox.probe();
 
-/** Opens every file below the folders for writing, but for those of its own processes. Prints what can be written. */
-const WALK = `
-import os, stat
-for top in ('/proc', '/sys'):
-    for folder, folders, files in os.walk(top):
-        if folder == '/proc':
-            folders[:] = [name for name in folders if name not in ('self', 'thread-self') and not name.isdigit()]
-        for name in files:
-            path = os.path.join(folder, name)
-            try:
-                if stat.S_ISLNK(os.lstat(path).st_mode): continue
-                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
-                print(path)
-            except OSError: pass
-        if os.access(folder, os.W_OK): print(folder)
-`;
 /** Makes the system calls with the given numbers, and prints the error of each. */
 const CALL = `
 import ctypes, sys
@@ -56,7 +41,7 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
   const shell = (script: string) => run(['/bin/sh', '-c', script]);
 
   it('writes nothing below /proc and /sys outside its own processes in bubblewrap', async () => {
-    expect(await python(WALK)).toEqual({ stdout: '', stderr: '' });
+    expect(await python(KERNEL_WALK)).toEqual({ stdout: 'walked\n', stderr: '' });
     expect((await shell('printf x > /proc/sys/kernel/core_pattern; cat /proc/sys/kernel/core_pattern')).stderr).toMatch(/Read-only|denied/);
   });
 
