@@ -10,4 +10,8 @@ if (!existsSync(fileURLToPath(built))) {
 }
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const { main } = await import(built.href);
-await main(version, fileURLToPath(new URL('../../dist/apps/standalone/src/main.js', import.meta.url)));
+// In a checkout, the build has a folder of its own, which the next one leaves alone.
+const standalone = ['dist/program/dist', 'dist'].map((dist) =>
+  fileURLToPath(new URL(`../../${dist}/apps/standalone/src/main.js`, import.meta.url)),
+);
+await main(version, standalone.find((file) => existsSync(file)) ?? standalone[1]);

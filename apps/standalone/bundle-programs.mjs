@@ -1,14 +1,33 @@
 // Makes dist/program, the folder that images and the package @toolyard/cli ship: the programs as a few files, which take Node a
 // quarter of the time to import that the 2,500 compiled ones take. Each file that is started or found by its name stays where it
 // was compiled and imports its part of the bundle. Scripts, pages and documents are copied beside.
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// Each build has a folder of its own in dist/programs, and dist/program is a link to the newest: programs and pages of an
+// installation that runs meanwhile keep their files.
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = join(ROOT, 'dist');
-const PROGRAM = join(DIST, 'program');
+const LINK = join(DIST, 'program');
+const BUILDS = join(DIST, 'programs');
+/** Builds that are kept, with the new one. */
+const KEPT = 4;
+// As text, newer builds are greater.
+const name = new Date().toISOString().replaceAll(/\D/g, '');
+const PROGRAM = join(BUILDS, name);
 const PARTS = 'bundle';
 /** Packages that are not in the bundle: modules find them or their files by name, for threads and pages. */
 const BY_NAME = ['@vscode/tree-sitter-wasm', 'node-html-markdown', 'parse5', 'pino-pretty', 'unpdf', 'ws'];
@@ -24,9 +43,8 @@ const COPIED = /^(apps|libs)\/.*(\.(lua|cjs|json)|\/isolation\/etc\/[^/]+)$|^app
 const compiled = readdirSync(DIST, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => relative(DIST, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-  .filter((file) => !/^(program|packages|test)\//.test(file));
+  .filter((file) => !/^(programs?|packages|test)\//.test(file));
 
-rmSync(PROGRAM, { recursive: true, force: true });
 const entries = compiled.filter((file) => ENTRIES.test(file));
 await build({
   root: ROOT,
@@ -55,14 +73,29 @@ for (const file of compiled.filter((name) => COPIED.test(name))) cpSync(join(DIS
 const command = join(ROOT, 'apps/cli/toolyard.mjs');
 if (existsSync(command)) cpSync(command, join(PROGRAM, 'apps/cli/toolyard.mjs'));
 put('package.json', `${JSON.stringify(manifest(), undefined, 2)}\n`);
+switchToThis();
+
+function switchToThis() {
+  // A folder, from a release without dist/programs, cannot be replaced by a link.
+  if (lstatSync(LINK, { throwIfNoEntry: false })?.isDirectory()) rmSync(LINK, { recursive: true });
+  symlinkSync(join('programs', name), `${LINK}.new`);
+  renameSync(`${LINK}.new`, LINK);
+  for (const old of readdirSync(BUILDS).sort().slice(0, -KEPT)) rmSync(join(BUILDS, old), { recursive: true, force: true });
+}
 
 function manifest() {
-  const { name, version, type, engines, imports, dependencies, optionalDependencies } = JSON.parse(
-    readFileSync(join(ROOT, 'package.json'), 'utf8'),
-  );
+  const {
+    name: packageName,
+    version,
+    type,
+    engines,
+    imports,
+    dependencies,
+    optionalDependencies,
+  } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const built = Object.fromEntries(Object.entries(imports).map(([as, { default: file }]) => [as, file]));
   const loaded = Object.fromEntries(BY_NAME.map((as) => [as, dependencies[as]]));
-  return { name, version, type, engines, imports: built, dependencies: loaded, optionalDependencies };
+  return { name: packageName, version, type, engines, imports: built, dependencies: loaded, optionalDependencies };
 }
 
 function put(file, text) {

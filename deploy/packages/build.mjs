@@ -5,7 +5,7 @@
 // Beside them what a release tells: CHANGELOG.md, its section of .github/CHANGELOG.md, and sbom.cdx.json, all packages that @toolyard/cli brings.
 // The bundles are ES modules; CommonJS programs load them with require, which Node 20.19 and later can.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -95,7 +95,7 @@ const declarationOf = (path) => path.replace(/\.js$/, '.d.ts');
 
 function makeProgram() {
   const target = join(OUT, 'cli');
-  cpSync(join(ROOT, 'dist/program'), target, { recursive: true, filter: (path) => !path.endsWith('.map') });
+  cpSync(realpathSync(join(ROOT, 'dist/program')), target, { recursive: true, filter: (path) => !path.endsWith('.map') });
   const shipped = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'));
   write(target, programManifest(root, shipped), readmeOf(join(ROOT, 'apps/cli')));
 }

@@ -1,5 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -20,7 +32,8 @@ beforeEach(() => {
 afterEach(() => rmSync(project, { recursive: true, force: true }));
 
 const source = () => join(project, 'apps/standalone/src/main.ts');
-const built = () => existsSync(join(project, 'dist/program/dist/apps/standalone/src/main.js'));
+const program = () => join(project, 'dist/program');
+const built = () => existsSync(join(program(), 'dist/apps/standalone/src/main.js'));
 
 function run() {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'apps/standalone/build-if-needed.mjs')], {
@@ -36,6 +49,20 @@ describe('build-if-needed', () => {
     expect(run()).toMatchObject({ status: 0, building: false });
     utimesSync(source(), new Date(), new Date());
     expect(run()).toMatchObject({ status: 0, building: true });
+  });
+
+  it('leaves the files of the build before to programs and pages that were started from it', () => {
+    expect(run().status).toBe(0);
+    const first = realpathSync(program());
+    const files = readdirSync(first, { recursive: true });
+    for (let build = 1; build <= 2; build++) {
+      writeFileSync(source(), `export const answer: number = ${build};\n`);
+      expect(run().status).toBe(0);
+    }
+    expect(realpathSync(program())).not.toBe(first);
+    expect(readdirSync(first, { recursive: true })).toEqual(files);
+    const text = readFileSync(join(first, 'dist/bundle/apps/standalone/src/main.js'), 'utf8');
+    expect(text).toContain('42');
   });
 
   it('stops the start when the build fails, and tries again the next time', () => {

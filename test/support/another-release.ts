@@ -11,7 +11,7 @@ export interface AnotherRelease {
 /** A copy of what is built here that says it is of this version and speaks this protocol, which works with that of this tree. */
 export function anotherRelease(version: string, protocol: number): AnotherRelease {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-release-'));
-  cpSync('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !/\.map$|^dist\/(program|packages)(\/|$)/.test(path) });
+  cpSync('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !/\.map$|^dist\/(programs?|packages)(\/|$)/.test(path) });
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as object;
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
