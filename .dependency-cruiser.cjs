@@ -74,6 +74,7 @@ const GATEWAY_FEATURES = [
   ['gateway-tools', 'Tools whose work only gateways can do change sessions, schedules and calls like any client.'],
   ['sub-agents', 'Loops of sub-agents run in workers, and ask here for what only gateways know. No other feature knows them.'],
   ['foreign-workers', 'Workers in other languages run calls of the catalog; no other feature waits for them.'],
+  ['views', 'Views are kept for the dashboard and name lists. No other feature knows them.'],
   ['webhooks', 'Webhooks read the log and send what tenants asked for. No feature waits for a receiver.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['mcp', 'The Model Context Protocol endpoint submits, reads, decides and cancels calls like any transport.'],

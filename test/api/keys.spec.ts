@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SCOPES, type ApiKeyPage, type Call, type CallDebugLog, type IssuedKey, type Principal, type Problem } from '#contracts';
+import {
+  SCOPES,
+  type ApiKeyPage,
+  type Call,
+  type CallDebugLog,
+  type IssuedKey,
+  type Principal,
+  type Problem,
+  type SavedView,
+} from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
@@ -208,4 +217,34 @@ it('makes, lists, rotates and revokes keys from the command line', async () => {
   expect((await whoami(rotated.out.trim())).body.keyId).toBe(keyId);
   expect((await cli('revoke', keyId)).code).toBe(0);
   expect((await whoami(rotated.out.trim())).status).toBe(401);
+});
+
+describe('saved views of a key', () => {
+  const views = async (agent: Agent) => (await agent.get<{ views: SavedView[] }>('/v1/views')).body.views;
+
+  it('keeps views of a key at every gateway, the last saved first, and shows them to no other key and tenant', async () => {
+    const put = (name: string, search: object, at = 0) =>
+      by('operator', at).request('PUT', `/v1/views/${encodeURIComponent(name)}`, { search });
+    expect((await put('failed builds', { result: 'error' })).status).toBe(200);
+    await put('mine/all', { agentId: 'coder' }, 1);
+    await put('failed builds', { result: 'error', since: '24h' }, 1);
+    expect(await views(by('operator'))).toMatchObject([
+      { name: 'failed builds', search: { result: 'error', since: '24h' } },
+      { name: 'mine/all', search: { agentId: 'coder' } },
+    ]);
+    for (const other of ['reader', 'rival']) expect(await views(by(other))).toEqual([]);
+    expect((await by('operator', 1).request('DELETE', '/v1/views/mine%2Fall')).status).toBe(204);
+    expect((await views(by('operator'))).map(({ name }) => name)).toEqual(['failed builds']);
+  });
+
+  it('refuses the 51st view of a key, and names and fields that are too long, and takes another text of a saved one', async () => {
+    const put = (name: string, search: object = {}) => by('reader').request<Problem>('PUT', `/v1/views/${name}`, { search });
+    const made = await Promise.all(Array.from({ length: 60 }, (_, n) => put(`view-${n}`)));
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(50);
+    const refused = made.filter(({ status }) => status !== 200).map(({ body }) => body.code);
+    expect(new Set(refused)).toEqual(new Set(['quota_exceeded']));
+    const [first] = await views(by('reader'));
+    expect((await put(first?.name ?? '', { tool: 'shell' })).status).toBe(200);
+    for (const wrong of [put('x'.repeat(61)), put('x', { q: 'x'.repeat(1_001) })]) expect((await wrong).body.code).toBe('invalid_request');
+  });
 });

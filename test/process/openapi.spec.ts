@@ -58,6 +58,13 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/calls:quote', {}],
   ],
   listCalls: [['GET /v1/calls?limit=3'], ['GET /v1/calls?status=never'], ['GET /v1/calls?cursor=rubbish']],
+  listViews: [['GET /v1/views']],
+  putView: [
+    ['PUT /v1/views/failed%20builds', { search: { result: 'error', q: 'build' } }],
+    ['PUT /v1/views/failed', { search: { result: 7 } }],
+    ['PUT /v1/views/%00', { search: {} }],
+  ],
+  deleteView: [['DELETE /v1/views/failed%20builds'], ['DELETE /v1/views/%00']],
   countCalls: [['GET /v1/calls:count?tool=echo'], ['GET /v1/calls:count?surprise=1']],
   facetCalls: [['GET /v1/calls:facets?tool=echo'], ['GET /v1/calls:facets?status=never']],
   cancelCalls: [

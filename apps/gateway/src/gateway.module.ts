@@ -17,6 +17,7 @@ import { SessionsModule } from './sessions/sessions.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StreamingModule } from './streaming/streaming.module.js';
 import { SubAgentsModule } from './sub-agents/sub-agents.module.js';
+import { ViewsModule } from './views/views.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { WorkersModule } from './workers/workers.module.js';
 
@@ -41,6 +42,7 @@ export class GatewayModule {
         GatewayToolsModule,
         SubAgentsModule,
         ForeignWorkersModule,
+        ViewsModule,
         WebhooksModule,
         StreamingModule,
         McpModule,

@@ -12,6 +12,7 @@ import { SessionsApi } from './api/sessions.api.js';
 import { SourcesApi } from './api/sources.api.js';
 import { StatsApi } from './api/stats.api.js';
 import { ToolsApi } from './api/tools.api.js';
+import { ViewsApi } from './api/views.api.js';
 import { WorkersApi } from './api/workers.api.js';
 import type { AgentSession } from './adapters/core/agent-session.js';
 import { runToolCall } from './adapters/core/run-tool-call.js';
@@ -46,6 +47,7 @@ export class ToolyardClient {
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
   readonly sources: SourcesApi;
+  readonly views: ViewsApi;
   readonly workers: WorkersApi;
   readonly queues: QueuesApi;
   readonly stats: StatsApi;
@@ -65,6 +67,7 @@ export class ToolyardClient {
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
     this.sources = new SourcesApi(http);
+    this.views = new ViewsApi(http);
     this.workers = new WorkersApi(http);
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);

@@ -49,6 +49,7 @@ export * from './api/erasure.api.js';
 export * from './api/stats.api.js';
 export * from './api/batches.api.js';
 export * from './api/schedules.api.js';
+export * from './api/views.api.js';
 export * from './values/key-rights.js';
 export * from './values/webhook-type.js';
 export * from './api/keys.api.js';

@@ -136,6 +136,8 @@ export const keys = {
   webhookDeliveries: (webhook: string) => `{webhooks}:deliveries:${webhook}`,
   /** Deliveries by the time of their next try, or of their end, ms. */
   webhookDeliveriesIn: (webhook: string, state: 'waiting' | 'delivered' | 'dead') => `{webhooks}:${state}:${webhook}`,
+  /** Views of lists that a key, or a person who has signed in, has saved: a hash by name. */
+  savedViews: (tenantId: string, keyId: string) => `views:${tenantId}:${keyId}`,
   worker: (workerId: string) => `worker:${workerId}`,
   /** Request to drain this worker, with its actor. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,

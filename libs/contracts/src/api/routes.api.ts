@@ -19,6 +19,7 @@ import { SESSION_ROUTES } from './session-routes.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
 import { USAGE_ROUTES } from './usage.api.js';
+import { VIEW_ROUTES } from './views.api.js';
 import { WEBHOOK_ROUTES } from './webhooks.api.js';
 import { WORKER_ROUTES } from './worker-routes.api.js';
 
@@ -28,6 +29,7 @@ export const ROUTES = {
   ...QUERY_ROUTES,
   ...EXPORT_ROUTES,
   ...CALL_ROUTES,
+  ...VIEW_ROUTES,
   ...BATCH_ROUTES,
   listApprovals: {
     method: 'get',

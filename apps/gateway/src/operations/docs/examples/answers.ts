@@ -44,6 +44,8 @@ const SUMMARY = {
 const SOME_TIMES = { count: 3, p50: 43, p95: 92.5, p99: 92.5 };
 const COUNTS = { running: 1, queued: 0, suspended: 0, waitingApproval: 0, waitingInput: 0 };
 const DONE = { matched: 2, exact: true, done: 2, failed: [] };
+const VIEW = { name: 'failed builds', search: { result: 'error', since: '24h' }, savedAt: '2026-11-30T09:00:00.000Z' };
+
 const SCHEDULE = {
   id: SCHEDULE_ID,
   cron: '0 7 * * 1-5',
@@ -230,6 +232,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<number, un
   getProtectedResource: { 200: RESOURCE },
   createSchedule: { 201: SCHEDULE },
   listSchedules: { 200: { schedules: [SCHEDULE] } },
+  listViews: { 200: { views: [VIEW] } },
+  putView: { 200: VIEW },
   previewSchedule: { 200: { nextRuns: SCHEDULE.nextRuns } },
   getSchedule: { 200: SCHEDULE },
   pauseSchedule: { 200: { ...SCHEDULE, paused: { at: UNTIL, reason: 'paused by apikey:agents' }, nextRuns: [] } },
