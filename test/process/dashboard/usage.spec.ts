@@ -47,6 +47,15 @@ it('fills an empty installation with a week of 5 agents by `toolyard demo`, and 
   expect(await demo('--key', READER_KEY)).toMatchObject({ code: 2, err: expect.stringContaining('it lacks submit, approve, admin, work') });
 });
 
+it('makes the calls of the sub-agent of the demo by turns of a model on this machine, and leaves no source behind', async () => {
+  const { calls } = await client().calls.list({ tool: 'investigate', sessionId: 'flaky-cart-test' });
+  const events = await client().calls.events(calls[0]?.id ?? '');
+  const texts = events.flatMap((event) => (event.type === 'call.turn' ? [event.data.text] : []));
+  expect(texts).toHaveLength(5);
+  expect(texts.at(-1)).toBe('After 4 calls: nothing speaks against it.');
+  expect(await client().sources.list()).toEqual([]);
+});
+
 it('sums calls and failures of agents and tools, leads to the calls, and is saved as CSV', async () => {
   const page = await stage.open('/usage?window=24h');
   const coder = page.locator('[data-usage=coder]');

@@ -35,7 +35,7 @@ export async function demo({ client, config, terminal, interrupts: { signal } }:
   let made = 0;
   const onCalls = (more: number) => (made += more);
   const spinner = new Spinner(terminal, () => `${made} of ${count} calls`);
-  const play = { client, config, signal, onCalls };
+  const play = { client, config, signal, onCalls, note: (text: string) => terminal.note(text) };
   await withSubAgent(play, sessions, () => playWeek(play, sessions)).finally(() => spinner.stop());
   terminal.note(`${made} calls were made in ${sessions.length} sessions. Some wait for your answer: ${config.url}/approvals`);
   terminal.note('The schedules of the demo are paused. To be rid of it all, stop Toolyard and remove its data folder.');
