@@ -66,6 +66,18 @@ describe('calls over HTTP', () => {
     expect(JSON.stringify(body)).toContain('expected an object, or the same as a JSON string');
   });
 
+  it('lists to a model every fault of arguments, a line for each [VA-04]', async () => {
+    const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'file_copy', arguments: { extra: 1 } });
+    expect([status, body.code]).toEqual([422, 'invalid_arguments']);
+    const text = body.result?.content.map((it) => (it.type === 'text' ? it.text : '')).join('') ?? '';
+    expect(text.split('\n- ').map((line) => line.split(';')[0])).toEqual([
+      'Invalid arguments:',
+      "missing 'source' parameter: expected string",
+      "missing 'destination' parameter: expected string",
+      "unknown parameter 'extra'",
+    ]);
+  });
+
   it('reads large arguments back whole', async () => {
     const args = { text: 'ü'.repeat(20_000) };
     const { body } = await agent.submit('held', args);

@@ -122,7 +122,7 @@ nothing`;
     expect(textOf(call).match(new RegExp(NOTICE, 'g'))).toHaveLength(2);
   });
 
-  it('cuts a long output between characters where there are no lines', async () => {
+  it('cuts a long output between characters where there are no lines [EX-47]', async () => {
     const { head, tail } = await run(`for n in $(seq 1 30000); do printf '😀'; done; exit 3`);
     expect(head).toMatch(/^😀+\n$/u);
     expect(tail).toMatch(/^😀+\nExit code: 3$/u);

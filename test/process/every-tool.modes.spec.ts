@@ -94,7 +94,7 @@ describe.each(['bubblewrap', 'none'])('every tool of an installation with SANDBO
   };
 
   it(
-    'answers random arguments with one End of a known outcome, or refuses them with a code',
+    'answers random arguments with one End of a known outcome, or refuses them with a code [CC-49]',
     () => callEach(tools, (tool) => randomArguments(tool, TEXTS)),
     CALLS * 60_000,
   );
