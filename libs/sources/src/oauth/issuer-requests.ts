@@ -52,6 +52,7 @@ export class IssuerRequests {
       clientMetadata: {
         client_name: 'Toolyard',
         redirect_uris: [redirectUri],
+        application_type: applicationType(redirectUri),
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         token_endpoint_auth_method: asked,
@@ -131,6 +132,11 @@ export class IssuerRequests {
     if (issuer.token_endpoint.startsWith('http:')) oidc.allowInsecureRequests(configuration);
     return configuration;
   }
+}
+
+/** OpenID Connect Registration: a redirect URI of this machine is that of a native application. MCP clients must say which they are. */
+function applicationType(redirectUri: string): 'native' | 'web' {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(redirectUri).hostname) ? 'native' : 'web';
 }
 
 function grantedBy(answer: unknown, before: Omit<Granted, 'accessToken' | 'endsAt'>, askedAt: number): Granted {

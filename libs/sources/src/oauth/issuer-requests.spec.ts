@@ -1,0 +1,42 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EgressPolicy, egressFetch } from '#sandbox';
+import { IssuerRequests } from './issuer-requests.js';
+
+describe('the registration of a client at an issuer', () => {
+  let server: Server;
+  let issuer = '';
+  const seen: unknown[] = [];
+  const guarded = egressFetch(new EgressPolicy(['127.0.0.1']));
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const metadata = JSON.parse(body) as object;
+        seen.push(metadata);
+        response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ ...metadata, client_id: 'registered' }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await guarded.close();
+    server.close();
+  });
+
+  it.each([
+    ['https://tools.example.com/authorized/0123456789abcdef', 'web'],
+    ['https://localhost.example.com/authorized/0123456789abcdef', 'web'],
+    ['http://127.0.0.1:7411/authorized/0123456789abcdef', 'native'],
+    ['http://localhost:7411/authorized/0123456789abcdef', 'native'],
+    ['http://[::1]:7411/authorized/0123456789abcdef', 'native'],
+  ])('says at the registration of a client with the redirect URI %s that it is of the kind %s', async (redirectUri, kind) => {
+    const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+    const metadata = { issuer, ...endpoints, registration_endpoint: `${issuer}/register`, code_challenge_methods_supported: ['S256'] };
+    const client = await new IssuerRequests(guarded.fetch, undefined).client(metadata, { type: 'authorizationCode' }, redirectUri);
+    expect(client.clientId).toBe('registered');
+    expect(seen.at(-1)).toMatchObject({ application_type: kind, redirect_uris: [redirectUri] });
+  });
+});
