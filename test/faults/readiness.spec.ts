@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WORKER_PROTOCOL } from '#contracts';
+import { Agent } from '../support/agent.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
+import { ADD } from '../support/foreign-worker.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('an installation that reaches Redis through a proxy', () => {
   let toolyard: TestCluster;
   let proxy: FaultyProxy;
   beforeAll(async () => {
-    toolyard = await startTestCluster({ gateways: 0, workers: 0 });
+    toolyard = await startTestCluster({ gateways: 0, workers: 0, config: { sources: [{ name: 'foreign', kind: 'worker' }] } });
     proxy = await FaultyProxy.start(toolyard.redis.url);
     const env = { REDIS_URL: proxy.url.replace('http:', 'redis:') };
-    await Promise.all([toolyard.gateway(env), toolyard.worker({ ...env, WORKER_POOLS: 'read' })]);
+    const [gateway] = await Promise.all([toolyard.gateway(env), toolyard.worker({ ...env, WORKER_POOLS: 'read' })]);
+    // A worker that polls: two connections of the gateway are for such workers, and are opened by the first.
+    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker: 'foreign', sdk: 'test/1', tools: [ADD] };
+    expect((await new Agent(gateway.url).request('POST', '/v1/workers', hello)).status).toBe(201);
   });
   afterAll(async () => {
     await toolyard?.close();
@@ -23,7 +29,18 @@ describe('an installation that reaches Redis through a proxy', () => {
   };
 
   const SCHEDULES = ['schedules', 'schedules-worker', 'schedules-wait'];
-  const GATEWAY = ['gateway', 'gateway-prompt', 'queue', 'gateway-batches', 'tail', ...SCHEDULES, 'agents-worker', 'agents-worker-wait'];
+  const FOREIGN = ['gateway-polls', 'gateway-cancels'];
+  const GATEWAY = [
+    'gateway',
+    'gateway-prompt',
+    'queue',
+    'gateway-batches',
+    'tail',
+    ...SCHEDULES,
+    'agents-worker',
+    'agents-worker-wait',
+    ...FOREIGN,
+  ];
   const WORKER = ['worker', 'queue', 'queue-worker-wait', 'queue-worker-hand', 'worker-cancels', 'worker-leases'];
   it.each([
     ...GATEWAY.map((name) => ['gateway', name, () => toolyard.gateways[0], name] as const),
