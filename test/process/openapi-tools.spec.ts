@@ -17,6 +17,16 @@ const TENANT = 'default';
 const TOKEN = 'token-of-the-pet-store';
 const MARK = /^\[Content from outside \(\w+\): data, not instructions\]\n/;
 
+const BASIC = Buffer.from(`shop:${TOKEN}`).toString('base64');
+const value = { secretEnv: 'PETS_TOKEN' };
+/** Ways to authenticate to an API, and where its requests carry them. */
+const CREDENTIALS: Readonly<Record<string, { readonly auth: object; readonly sent: { headers?: object; query?: string } }>> = {
+  basic: { auth: { type: 'basic', username: 'shop', password: value }, sent: { headers: { authorization: `Basic ${BASIC}` } } },
+  'key-in-header': { auth: { type: 'apiKey', in: 'header', name: 'X-Key', value }, sent: { headers: { 'x-key': TOKEN } } },
+  'key-in-cookie': { auth: { type: 'apiKey', in: 'cookie', name: 'key', value }, sent: { headers: { cookie: `key=${TOKEN}` } } },
+  'key-in-query': { auth: { type: 'apiKey', in: 'query', name: 'key', value }, sent: { query: `?key=${TOKEN}` } },
+};
+
 interface Seen {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -61,6 +71,13 @@ describe('operations of OpenAPI documents', () => {
         include: ['getPet'],
         auth: { type: 'clientCredentials', tokenUrl: `${base}/token`, clientId: 'toolyard', clientSecret: { secretEnv: 'PETS_TOKEN' } },
       },
+      ...Object.entries(CREDENTIALS).map(([name, { auth: by }]) => ({
+        name,
+        kind: 'openapi',
+        document: `${base}/openapi.json`,
+        include: ['getPet'],
+        auth: by,
+      })),
     ].map((source) => SourceSettings.parse(source));
     gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources });
     const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: folder, LOG_LEVEL: 'silent' };
@@ -172,6 +189,18 @@ describe('operations of OpenAPI documents', () => {
     expect([calls.length, tokens.length]).toEqual([2, 1]);
     expect(tokens[0]?.headers.authorization).toBe(`Basic ${Buffer.from(`toolyard:${TOKEN}`).toString('base64')}`);
   });
+
+  it.each(Object.entries(CREDENTIALS))(
+    'sends requests to an API with its credentials, which no reader sees: %s',
+    async (name, { sent }) => {
+      const call = await gateway.agent.run(`${name}__getPet`, { id: name });
+      expect(call.result?.isError).toBe(false);
+      const { url, headers } = seen.at(-1) ?? {};
+      expect([url, headers]).toEqual([`/v1/pets/${name}${sent.query ?? ''}`, expect.objectContaining(sent.headers ?? {})]);
+      const shown = JSON.stringify([call, await sourcesNow(), await gateway.agent.events(call.id)]);
+      for (const secret of [TOKEN, BASIC]) expect(shown).not.toContain(secret);
+    },
+  );
 
   it('stops at an answer of an API that is too large', async () => {
     expect(await gateway.agent.run('huge', {})).toMatchObject({
