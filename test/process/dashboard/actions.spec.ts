@@ -35,6 +35,32 @@ describe('the form of a tool', () => {
   });
 });
 
+describe('the arguments of a tool as JSON', () => {
+  it('submits arguments written as JSON once they fit the tool, and shows the text of an example in the same field', async () => {
+    const page = await stage.open('/tools/sleep');
+    await page.getByText('JSON', { exact: true }).click();
+    const field = page.getByRole('textbox', { name: 'Arguments' });
+    const submit = page.getByRole('button', { name: 'Call sleep' });
+    await field.fill('{"duration_ms": ');
+    await eventually(async () => (await submit.getAttribute('aria-disabled')) === 'true', 'half of a JSON text not to be submitted');
+    await field.fill('{"duration_ms": "long"}');
+    await submit.click();
+    await page.getByRole('alert').getByText('/duration_ms').waitFor();
+    await field.fill('{"duration_ms": 3}');
+    await submit.click();
+    const result = page.locator('[data-try-result]');
+    await result.locator('[data-state=completed]').waitFor();
+    const { body } = await stage.agent.get(`/v1/calls/${await result.getAttribute('data-try-result')}`);
+    expect(body).toMatchObject({ tool: 'sleep', arguments: { duration_ms: 3 } });
+
+    await page.goto(`${stage.url}/tools/shell`);
+    await page.getByText('JSON', { exact: true }).click();
+    const first = await field.inputValue();
+    await page.getByRole('group', { name: 'Examples' }).getByRole('button').nth(1).click();
+    await eventually(async () => (await field.inputValue()) !== first, 'the text of the other example');
+  });
+});
+
 describe('the result of a tool that is tried', () => {
   it('scrolls to the result of a tool that is tried, and announces its state', async () => {
     const page = await stage.open('/tools/shell', { viewport: { width: 1280, height: 500 } });

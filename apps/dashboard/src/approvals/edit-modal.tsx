@@ -30,7 +30,7 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
     <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm">
         <Text size="sm">The call runs once with exactly these. They are validated and evaluated as if the agent had sent them.</Text>
-        <ArgumentsEditor call={call} value={value} onChange={setValue} violations={violationsOf(allow.error)} />
+        <ArgumentsEditor tool={call.tool} value={value} onChange={setValue} violations={violationsOf(allow.error)} />
         {call.argumentsRedacted === true && (
           <Text size="sm" c="dimmed">
             These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.

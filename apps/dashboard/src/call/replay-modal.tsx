@@ -1,10 +1,11 @@
-import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { z } from 'zod';
 import type { Call, Violation } from '#contracts';
 import { ArgumentChanges } from '../approvals/argument-changes.js';
+import { ArgumentViolations } from '../components/argument-violations.js';
 import { Arguments, ArgumentsEditor } from '../components/arguments-editor.js';
 import { ErrorState } from '../components/states.js';
 import { notifySuccess } from '../components/notify.js';
@@ -43,18 +44,8 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
     >
       <Stack gap="sm">
         <Text size="sm">The original call stays as it is; this becomes a new one that remembers where it came from.</Text>
-        <ArgumentsEditor call={call} value={value} onChange={setValue} violations={violations} />
-        {violations.length > 0 && (
-          <Alert color="red" title="These arguments do not fit the tool" role="alert">
-            <List size="sm">
-              {violations.map(({ pointer, message }) => (
-                <List.Item key={`${pointer} ${message}`}>
-                  <strong>{pointer === '' ? 'arguments' : pointer}</strong> {message}
-                </List.Item>
-              ))}
-            </List>
-          </Alert>
-        )}
+        <ArgumentsEditor tool={call.tool} value={value} onChange={setValue} violations={violations} />
+        <ArgumentViolations violations={violations} />
         {args.success && <ArgumentChanges asked={Arguments.safeParse(call.arguments).data ?? {}} edited={args.data} />}
         {replay.isError && <ErrorState error={replay.error} />}
         <Group justify="flex-end">

@@ -1,27 +1,12 @@
-import {
-  Alert,
-  Badge,
-  Button,
-  Checkbox,
-  Code,
-  Grid,
-  Group,
-  JsonInput,
-  Paper,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Tabs,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Badge, Button, Checkbox, Code, Grid, Group, Paper, Stack, Tabs, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
-import { z } from 'zod';
-import { Json as JsonValue, parseExactJson, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
+import { useState } from 'react';
+import type { z } from 'zod';
+import type { ToolDescriptor, ToolExample, Violation } from '#contracts';
 import { escapeInvisible, subjectText } from '#subject';
+import { ArgumentViolations } from '../components/argument-violations.js';
+import { Arguments, ArgumentsEditor } from '../components/arguments-editor.js';
 import { durationText } from '../components/duration.js';
 import { Json } from '../components/json.js';
 import { LinkAnchor, LinkButton } from '../components/links.js';
@@ -34,8 +19,6 @@ import { LastRuns } from './last-runs.js';
 import { TryResult } from './try-result.js';
 
 const route = getRouteApi('/tools/$tool');
-const ArgumentForm = lazy(() => import('../components/argument-form.js'));
-const Arguments = z.record(z.string(), JsonValue);
 
 /** Page of a tool: its arguments, its facts, and a form to call it. */
 export function ToolPage() {
@@ -93,16 +76,14 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
   const [example, setExample] = useState(tool.examples[0]);
   const [prepare, setPrepare] = useState(true);
   const [value, setValue] = useState<unknown>(tool.examples[0]?.arguments ?? {});
-  const [asText, setAsText] = useState(false);
-  const [text, setText] = useState('');
   const [sessionId, setSessionId] = useState(TRY_SESSION);
   const [violations, setViolations] = useState<readonly Violation[]>([]);
   const setup = example?.setup ?? [];
+  const args = Arguments.safeParse(value);
   const submit = useMutation({
-    mutationFn: async () => {
-      const args = Arguments.parse(asText ? parseExactJson(text) : value);
+    mutationFn: async (valid: z.output<typeof Arguments>) => {
       const inSession = sessionId === '' ? {} : { sessionId };
-      const submission = { tool: tool.name, arguments: args, ...inSession };
+      const submission = { tool: tool.name, arguments: valid, ...inSession };
       const quote = await client.calls.quote(submission);
       setViolations(quote.errors);
       if (!quote.valid) return undefined;
@@ -115,13 +96,9 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
     onSuccess: (call) => call && setTried(call.id),
     onError: (error) => notifyError('The call was not submitted', error),
   });
-  const show = (form: boolean) => {
-    if (form) setValue(parsed(text) ?? value);
-    else setText(JSON.stringify(value, null, 2));
-    setAsText(!form);
-  };
   const actions = (
     <>
+      <ArgumentViolations violations={violations} />
       {setup.length > 0 && (
         <Checkbox
           mt="md"
@@ -141,10 +118,11 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
         />
         <ScopedButton
           scope="submit"
-          whyNot={tool.available.ok ? undefined : 'The tool is not available now.'}
-          type={asText ? 'button' : 'submit'}
+          whyNot={
+            tool.available.ok ? (args.success ? undefined : 'The arguments are no JSON object yet.') : 'The tool is not available now.'
+          }
+          type="submit"
           loading={submit.isPending}
-          onClick={asText ? () => submit.mutate() : undefined}
         >
           Call {tool.name}
         </ScopedButton>
@@ -154,19 +132,9 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
   return (
     <>
       <Paper withBorder p="md">
-        <Group justify="space-between" mb="sm">
-          <Title order={2}>Try it</Title>
-          <SegmentedControl
-            size="xs"
-            aria-label="Arguments as"
-            value={asText ? 'json' : 'form'}
-            onChange={(mode) => show(mode === 'form')}
-            data={[
-              { value: 'form', label: 'Form' },
-              { value: 'json', label: 'JSON' },
-            ]}
-          />
-        </Group>
+        <Title order={2} mb="sm">
+          Try it
+        </Title>
         {!tool.available.ok && (
           <Alert color="orange" mb="sm" title="Not available now">
             {tool.available.reason}
@@ -177,35 +145,17 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
             This tool changes things. What it does here is real.
           </Alert>
         )}
-        {asText ? (
-          <>
-            <JsonInput
-              label="Arguments"
-              value={text}
-              onChange={setText}
-              autosize
-              minRows={8}
-              maxRows={24}
-              formatOnBlur
-              validationError="This is not JSON yet"
-              styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
-            />
-            {violations.map(({ pointer, message }) => (
-              <Text key={`${pointer}${message}`} size="sm" c="var(--mantine-color-error)" role="alert">
-                {pointer} {message}
-              </Text>
-            ))}
-            {actions}
-          </>
-        ) : (
-          <Suspense fallback={<Skeleton height={180} />}>
-            <ArgumentForm schema={tool.input} value={value} onChange={setValue} onSubmit={() => submit.mutate()} violations={violations}>
-              {actions}
-            </ArgumentForm>
-          </Suspense>
-        )}
+        <ArgumentsEditor
+          tool={tool.name}
+          value={value}
+          onChange={setValue}
+          onSubmit={() => args.success && submit.mutate(args.data)}
+          violations={violations}
+        >
+          {actions}
+        </ArgumentsEditor>
         {tool.examples.length > 0 && (
-          <Group gap="xs" mt="md">
+          <Group gap="xs" mt="md" role="group" aria-label="Examples">
             <Text size="xs" c="dimmed">
               Examples
             </Text>
@@ -217,7 +167,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
                 onClick={() => {
                   setExample(each);
                   setValue(each.arguments);
-                  setText(JSON.stringify(each.arguments, null, 2));
+                  setViolations([]);
                 }}
               >
                 {each.title}
@@ -229,14 +179,6 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
       {tried !== undefined && <TryResult key={tried} callId={tried} />}
     </>
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
