@@ -31,6 +31,11 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Ports from which it has open connections to its target. */
+  get ports(): readonly number[] {
+    return [...this.pairs].flatMap(({ server }) => server.localPort ?? []);
+  }
+
   /** Changes the target of new connections. */
   to(url: string): void {
     this.target = Number(new URL(url).port);
