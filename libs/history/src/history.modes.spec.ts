@@ -86,6 +86,16 @@ describe('the history of calls', () => {
     expect(await index.count('fresh', { status: ['running'] })).toEqual({ count: 1, exact: true });
   });
 
+  it('shows why the last attempt of a call that is tried again failed', async () => {
+    const callId = await submit('again');
+    await start(callId);
+    const error = { code: 'tool_failed', message: 'HTTP 503', retryable: true } as const;
+    const data = { reason: 'tool_failed', nextAttempt: 2, delayMs: 60_000, error } as const;
+    await log.retry({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data, countsAsFailure: true, author });
+    await project();
+    expect(await all('again')).toMatchObject([{ retrying: true, error: { code: 'tool_failed', message: 'HTTP 503' } }]);
+  });
+
   it('pages through all calls of a tenant, each once, newest first, and shows no other tenant’s', async () => {
     const mine: string[] = [];
     for (let i = 0; i < 57; i++) {

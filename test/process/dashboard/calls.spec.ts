@@ -186,8 +186,7 @@ describe('the state of a call that waits for its next attempt', () => {
       return fetched?.retrying === true && slept?.suspended === true && !slept.retrying;
     }, 'the list to tell the two apart');
     const latecomer = await stage.open('/calls');
-    await row(latecomer, sleeping.body.id).and(latecomer.locator('[data-state=suspended]')).waitFor();
-    await row(latecomer, fetching.body.id).and(latecomer.locator('[data-state=retrying]')).waitFor();
+    await shows(latecomer);
     await latecomer.goto(`${stage.url}/calls/${fetching.body.id}`);
     await latecomer.locator('main [data-state=retrying]').waitFor();
     await latecomer

@@ -121,7 +121,7 @@ export const CallSummary = z
         message: z.string().describe('The reason, for people.'),
       })
       .optional()
-      .describe('Why the call did not succeed. Absent before the End and for a completed call.'),
+      .describe('Why the call, or its last attempt that was to be repeated, did not succeed. Absent for a completed call.'),
     fingerprint: z.string().optional().describe('The group of similar failures.'),
     attempt: z.number().int().describe('The number of the current or last attempt; 0 before the first.'),
     retrying: z.boolean().describe('It failed before, and another attempt is due.'),

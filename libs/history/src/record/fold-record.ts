@@ -32,7 +32,12 @@ export function foldRecord(
         startedAt: record.startedAt ?? Date.parse(event.time),
       };
     case 'call.retry':
-      return { ...record, status: 'queued', suspended: event.data.reason === 'suspended' ? true : undefined };
+      return {
+        ...record,
+        status: 'queued',
+        suspended: event.data.reason === 'suspended' ? true : undefined,
+        error: shortened(event.data.error) ?? record.error,
+      };
     case 'call.input_requested':
       return { ...record, status: 'waiting_input', suspended: undefined };
     case 'call.input_given':
@@ -90,13 +95,17 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
     outputBytes: outputBytesOf(data),
     runMs: wholeMs(data.runMs),
     cpuMs: wholeMs(data.cpuMs),
-    error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
+    error: shortened(error),
     fingerprint: errorResult
       ? errorResultFingerprint(record.tool, note, record.preview)
       : error !== undefined && isFailedOutcome(outcome)
         ? fingerprintOf(record.tool, error.code, error.message)
         : undefined,
   };
+}
+
+function shortened(error: CallEventOf<'call.end'>['data']['error']): CallRecord['error'] {
+  return error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) };
 }
 
 function wholeMs(ms: number | undefined): number | undefined {

@@ -122,7 +122,7 @@ const DATA: { readonly [Type in CallEvent['type']]?: Check } = {
   'call.approval_requested': object({}),
   'call.approval_decided': object({ decision: text }),
   'call.start': object({}),
-  'call.retry': object({ reason: text }),
+  'call.retry': object({ reason: text, error: optional(object({ code: text, message: text })) }),
   'call.input_requested': object({}),
   'call.input_given': object({}),
   'call.end': object({
