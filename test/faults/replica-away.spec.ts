@@ -82,7 +82,7 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
       expect(names.filter((name) => !/^gateway-(?:replicas|durable)\b/.test(name))).toEqual([]);
       const refused = await asked;
       replica.signal('SIGCONT');
-      const why = { status: 503, body: { detail: expect.stringContaining('No replica of Redis confirmed') } };
+      const why = { status: 503, body: { detail: expect.stringContaining('Too few replicas of Redis confirmed') } };
       expect(refused).toMatchObject(refused.map(() => why));
       const repeated = await confirmed(ask);
       expect([200, 202, 204]).toContain(repeated.status);

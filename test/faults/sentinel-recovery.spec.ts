@@ -12,7 +12,7 @@ describe('after the death of a master that Sentinel watches', () => {
   let toolyard: TestCluster;
   beforeAll(async () => {
     redis = await startReplicatedRedis({ replicas: 2 });
-    toolyard = await startTestCluster({ gateways: 2, env: { REDIS_URL: redis.url, DURABILITY: 'replicated' } });
+    toolyard = await startTestCluster({ gateways: 2, env: { REDIS_URL: redis.url, DURABILITY: 'replicated', REPLICAS: '1' } });
   });
   afterAll(async () => {
     await toolyard?.close();

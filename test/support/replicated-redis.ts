@@ -19,6 +19,8 @@ export interface ReplicatedRedis {
   master(): Promise<RedisServer>;
   /** Resolves when Sentinel names another master than this one, which takes writes. */
   promoted(old: RedisServer): Promise<RedisServer>;
+  /** Resolves when the Sentinels agree that the master is down. */
+  missed(): Promise<void>;
   /** Resolves when this server follows the master and has all that it had. */
   follows(server: RedisServer): Promise<void>;
   /** Requests a failover, as an operator does before work on the master's machine. */
@@ -52,6 +54,12 @@ export async function startReplicatedRedis({ replicas = 2, settings = [] as read
         const server = await redis.master();
         return server !== old && (await infoOf(server))['role'] === 'master' ? server : undefined;
       }, `another master than that at port ${old.port}`),
+    missed: async () => {
+      await eventually(async () => {
+        const fields = stringsOf(await ask.call('SENTINEL', 'MASTER', NAME));
+        return fields[fields.indexOf('flags') + 1]?.includes('o_down') === true;
+      }, 'the Sentinels to miss the master');
+    },
     follows: async (server) => {
       await eventually(async () => {
         const [own, master] = await Promise.all([infoOf(server), redis.master().then(infoOf)]);

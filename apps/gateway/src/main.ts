@@ -21,6 +21,7 @@ import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { waitUntilConnected, RedisMemory, type RedisConnection } from '#redis';
 import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
+import { DurableWrites } from './platform/durable-writes.service.js';
 import { GatewayEnv } from './platform/gateway-env.config.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
 import { GatewayModule } from './gateway.module.js';
@@ -61,6 +62,9 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
     await step('register', () => app.get(ProcessRegistration).start());
+    const durable = app.get(DurableWrites);
+    await durable.checkReplicas();
+    if (durable.warning !== undefined) loggerOf(config).warn(durable.warning);
     await app.listen({ host: config.host, port: config.port });
     return { url: await app.getUrl(), app, close: () => close() };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, ReplicaBarrier } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, ReplicaBarrier, ReplicaNumber } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogTenantFull, EventLogUnavailable } from './event-log-errors.js';
 import type {
@@ -30,10 +30,10 @@ export interface EventLogOptions {
   /** `replicated`: accepts, ends, cancels, decisions and claims of calls with effect `once` are answered when replicas have them too. Default `local`. */
   readonly durability?: 'local' | 'replicated';
   /**
-   * Number of replicas to wait for; default 1. Only with all of them a planned failover loses nothing: until its end the old
-   * master continues with the remaining replicas.
+   * Number of replicas to wait for. Default: all that Sentinel knows, else one. Only with all of them a failover loses nothing:
+   * until its end the old master continues with the remaining replicas.
    */
-  readonly replicas?: number;
+  readonly replicas?: number | undefined;
   /** Connection for WAIT with `replicated`, which blocks all other commands on it. Default: the connection of the log. */
   readonly waitConnection?: RedisConnection;
   /** Wait of one try for the replicas before the transition is sent again. Default 1000. */
@@ -75,11 +75,13 @@ export class EventLog implements EventLogWriter {
     redis: RedisConnection,
     private readonly options: EventLogOptions,
   ) {
-    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, waitConnection = redis, deadlineMs, onDiskFault } = options;
+    const { durability = 'local', replicas, replicaTimeoutMs = 1_000, waitConnection = redis, deadlineMs, onDiskFault } = options;
     this.batcher = new TransitionBatcher(redis, {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(onDiskFault === undefined ? {} : { onDiskFault }),
-      ...(durability === 'replicated' ? { replicas: new ReplicaBarrier(waitConnection, { replicas, ms: replicaTimeoutMs }) } : {}),
+      ...(durability === 'local'
+        ? {}
+        : { replicas: new ReplicaBarrier(waitConnection, new ReplicaNumber(waitConnection, replicas), replicaTimeoutMs) }),
     });
     this.blobs = new BlobStore(redis);
   }

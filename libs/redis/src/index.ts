@@ -21,6 +21,7 @@ export { FULL_SHARE, measureMemory, memoryShare } from './memory/measure-memory.
 export { partitionGroups } from './partition-groups.js';
 export { RedisMemory, type MemoryLevel } from './memory/redis-memory.js';
 export { redisNow } from './redis-now.js';
+export { ReplicaNumber } from './replica-number.js';
 export { ReplicaBarrier, waitForReplicas } from './replica-wait.js';
 export { openText, sealText } from './sealed-text.js';
 export { getServerInfo } from './server-info.js';

@@ -1,4 +1,5 @@
-import { Redis, SentinelConnector, type Callback, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import { Redis, SentinelConnector, SentinelIterator, type Callback, type RedisOptions, type SentinelConnectionOptions } from 'ioredis';
+import { askSentinels } from './sentinels.js';
 
 /** Delay before an ended connection is replaced, which prevents a busy loop. */
 const REPLACED_AFTER_MS = 50;
@@ -43,7 +44,10 @@ export class LastingRedis extends Redis {
 }
 
 /**
- * Connector that ends ioredis' failover detector with its connection. In ioredis the detector lives until the next connection
+ * Connector that takes the master of the newest failover, whichever Sentinel knows it: one that restarted or was cut off names the
+ * master before, which may take writes again. ioredis believes the first that answers.
+ *
+ * Ends ioredis' failover detector with its connection. In ioredis the detector lives until the next connection
  * is made, or for ever if the owner ends the client before that. A failover reported while the next connection still asks the
  * Sentinels would end the client for good.
  */
@@ -54,6 +58,11 @@ class SteadySentinelConnector extends SentinelConnector {
   }
 
   override async connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
+    this.connecting = true;
+    const { sentinels = [], name = '' } = this.options;
+    const newestFirst = (await askSentinels({ sentinels, name })).map(({ sentinel }) => sentinel);
+    if (!this.connecting) throw new Error('Connection is closed.');
+    this.sentinelIterator = new SentinelIterator([...new Set([...newestFirst, ...sentinels])]);
     const stream = await super.connect(...args);
     stream.once('close', () => this.endDetector());
     return stream;

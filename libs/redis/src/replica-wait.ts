@@ -1,4 +1,5 @@
 import type { RedisConnection } from './redis-client.js';
+import type { ReplicaNumber } from './replica-number.js';
 
 /** Number of replicas that must confirm, and longest block of the connection by one WAIT. */
 export interface ReplicaWait {
@@ -11,6 +12,11 @@ export interface ReplicaState {
   readonly confirmed: number;
   /** Replication history of that master; another one may lack its writes. Empty if INFO is forbidden. */
   readonly history: string;
+}
+
+/** State after a wait for the number of replicas that was to confirm at its start. */
+export interface Confirmation extends ReplicaState {
+  readonly isEnough: boolean;
 }
 
 /**
@@ -53,16 +59,17 @@ export function replicaState(replies: readonly (readonly [error: Error | null, r
  * server, or for each slot of a cluster; requests meanwhile share the next one.
  */
 export class ReplicaBarrier {
-  private readonly running = new Map<string, Promise<ReplicaState>>();
-  private readonly next = new Map<string, Promise<ReplicaState>>();
+  private readonly running = new Map<string, Promise<Confirmation>>();
+  private readonly next = new Map<string, Promise<Confirmation>>();
 
   constructor(
     readonly redis: RedisConnection,
-    private readonly wait: ReplicaWait,
+    private readonly replicas: ReplicaNumber,
+    private readonly ms: number,
   ) {}
 
-  /** Like `waitForReplicas`. The WAIT is sent after the call, so that it covers every write that the caller has an answer to. */
-  ask(key: string): Promise<ReplicaState> {
+  /** Waits like `waitForReplicas`. The WAIT is sent after the call, so that it covers every write that the caller has an answer to. */
+  ask(key: string): Promise<Confirmation> {
     const marker = this.redis.isCluster ? markerOf(key) : '';
     const next = this.next.get(marker);
     if (next !== undefined) return next;
@@ -76,20 +83,22 @@ export class ReplicaBarrier {
     return after;
   }
 
-  isEnough({ confirmed }: ReplicaState): boolean {
-    return confirmed >= this.wait.replicas;
-  }
-
-  private startNext(marker: string, key: string): Promise<ReplicaState> {
+  private startNext(marker: string, key: string): Promise<Confirmation> {
     this.next.delete(marker);
     return this.start(marker, key);
   }
 
-  private start(marker: string, key: string): Promise<ReplicaState> {
-    const started = waitForReplicas(this.redis, key, this.wait).finally(() => {
+  private start(marker: string, key: string): Promise<Confirmation> {
+    const started = this.confirm(key).finally(() => {
       if (this.running.get(marker) === started) this.running.delete(marker);
     });
     this.running.set(marker, started);
     return started;
+  }
+
+  private async confirm(key: string): Promise<Confirmation> {
+    const replicas = await this.replicas.current();
+    const state = await waitForReplicas(this.redis, key, { replicas, ms: this.ms });
+    return { ...state, isEnough: state.confirmed >= replicas };
   }
 }

@@ -49,7 +49,9 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url} (from ${config.urlFrom})` };
   if (gateway.value === undefined) return;
   for (const warning of gateway.value.warnings ?? [])
-    yield { what: 'gateway config', verdict: 'warn', found: warning, fix: 'correct the file that TOOLYARD_CONFIG names' };
+    yield warning.startsWith('REPLICAS=')
+      ? { what: 'gateway replicas', verdict: 'warn', found: warning, fix: 'see Durability in deploy/README.md' }
+      : { what: 'gateway config', verdict: 'warn', found: warning, fix: 'correct the file that TOOLYARD_CONFIG names' };
 
   const tools = await attempt('key', `give another key: this one is from ${config.keyFrom}`, () => client.tools.list({}, options));
   yield tools.failure ?? { what: 'key', verdict: 'ok', found: `from ${config.keyFrom}; sees ${tools.value?.length ?? 0} tools` };

@@ -5,6 +5,7 @@ import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
+import { DurableWrites } from '../platform/durable-writes.service.js';
 import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -16,6 +17,7 @@ export class DiagnosticsService {
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     private readonly configReload: ConfigReload,
     private readonly memory: MemoryGuard,
+    private readonly durable: DurableWrites,
   ) {}
 
   async read(): Promise<Diagnostics> {
@@ -32,7 +34,7 @@ export class DiagnosticsService {
       processes,
       redis,
       ...(this.config.file === undefined ? {} : { config: configOf(this.config.file, this.configReload.sha256) }),
-      warnings: [this.configReload.warning, this.memory.warning].filter((warning) => warning !== undefined),
+      warnings: [this.configReload.warning, this.memory.warning, this.durable.warning].filter((warning) => warning !== undefined),
     };
   }
 }

@@ -7,6 +7,7 @@ import { Readiness } from './readiness.service.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
 import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { DurableWrites } from '../platform/durable-writes.service.js';
 import { METRICS } from '../platform/tokens.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 
@@ -19,11 +20,12 @@ export class HealthController {
     readiness: Readiness,
     configReload: ConfigReload,
     memory: MemoryGuard,
+    durable: DurableWrites,
     @Inject(METRICS) metrics: Metrics,
     @Inject(GATEWAY_CONFIG) { metricsKey }: Pick<GatewayConfig, 'metricsKey'>,
   ) {
     const facts = () => {
-      const warnings = [configReload.warning, memory.warning].filter((warning) => warning !== undefined);
+      const warnings = [configReload.warning, memory.warning, durable.warning].filter((warning) => warning !== undefined);
       return warnings.length === 0 ? {} : { warnings };
     };
     this.health = new Health({ notReadyReason: () => readiness.notReadyReason(), facts, metrics, metricsKey });

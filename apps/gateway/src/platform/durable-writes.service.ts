@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { EventLogUnreplicated } from '#event-log';
-import { waitForReplicas, type LuaScript, type RedisConnection } from '#redis';
+import { ReplicaNumber, waitForReplicas, type LuaScript, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { DURABLE_REDIS } from './tokens.js';
 
@@ -23,23 +23,34 @@ export interface DurableScript {
  */
 @Injectable()
 export class DurableWrites {
+  /** Warning for operators if REPLICAS is smaller than the number of replicas that Sentinel knew at the start. */
+  warning: string | undefined;
+  private readonly replicas: ReplicaNumber;
+
   constructor(
     @Inject(DURABLE_REDIS) private readonly redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'durability' | 'replicas' | 'logDeadlineMs'>,
-  ) {}
+  ) {
+    this.replicas = new ReplicaNumber(redis, config.replicas);
+  }
+
+  /** Sets `warning`. Called once, at the start. */
+  async checkReplicas(): Promise<void> {
+    if (this.config.durability === 'replicated') this.warning = await this.replicas.warning();
+  }
 
   /**
-   * Returns the first answer of the script. With DURABILITY=replicated it resolves when REPLICAS replicas have the data that
+   * Returns the first answer of the script. With DURABILITY=replicated it resolves when enough replicas have the data that
    * the script wrote or found. Rejects with `EventLogUnreplicated` after LOG_DEADLINE_MS, or if a script that must not be
    * repeated ran on a replaced master; and at once while Redis is unreachable, when the result of the write is unknown.
    */
   async run({ script, repeatable }: DurableScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     if (this.config.durability === 'local') return script.run(this.redis, keys, args);
-    const runWithin = (ms: number) => script.runAndWait(this.redis, keys, args, { replicas: this.config.replicas, ms });
     const deadline = this.deadline();
+    const runWithin = async (ms: number) => script.runAndWait(this.redis, keys, args, { replicas: await this.replicas.current(), ms });
     const first = await deadline(runWithin);
     let state = first;
-    while (state.confirmed < this.config.replicas) {
+    while (state.confirmed < (await this.replicas.current())) {
       const now = await deadline((ms) => this.wait(keys[0], ms));
       const isSameMaster = now.history !== '' && now.history === state.history;
       if (isSameMaster) state = { ...state, ...now };
@@ -56,11 +67,11 @@ export class DurableWrites {
   async confirm(key: string): Promise<void> {
     if (this.config.durability === 'local') return;
     const deadline = this.deadline();
-    while ((await deadline((ms) => this.wait(key, ms))).confirmed < this.config.replicas);
+    while ((await deadline((ms) => this.wait(key, ms))).confirmed < (await this.replicas.current()));
   }
 
-  private wait(key = '', ms: number) {
-    return waitForReplicas(this.redis, key, { replicas: this.config.replicas, ms });
+  private async wait(key = '', ms: number) {
+    return waitForReplicas(this.redis, key, { replicas: await this.replicas.current(), ms });
   }
 
   /** Gives each try its time, and rejects after the whole time: other writes may be queued before it. */

@@ -6,15 +6,15 @@ import { EGRESS_ENV } from '#sandbox';
 import { trustedProxies } from './http/client-address.js';
 
 const list = z.string().default('').transform(commaList);
-const integer = (min: number, max: number, preset: number) => {
+const optionalInteger = (min: number, max: number) => {
   const error = ({ input }: { readonly input?: unknown }) => `expected a whole number from ${min} to ${max}; got ${JSON.stringify(input)}`;
   return z
     .string()
     .regex(/^\d{1,12}$/, { error })
     .transform(Number)
-    .pipe(z.number({ error }).min(min, { error }).max(max, { error }))
-    .default(preset);
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
 };
+const integer = (min: number, max: number, preset: number) => optionalInteger(min, max).default(preset);
 
 /** Environment variables of a gateway. Has the descriptions of variables shared with workers. */
 export const GatewayEnv = z.object({
@@ -64,7 +64,9 @@ export const GatewayEnv = z.object({
   ...ARCHIVE_ENV,
   PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),
   DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
-  REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
+  REPLICAS: optionalInteger(1, 9)
+    .optional()
+    .meta({ description: 'How many replicas `replicated` waits for.', shownDefault: 'all that Sentinel knows, else 1' }),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching').describe('`stock`: the backend of BullMQ itself.'),
   ...LOG_ENV,
   LOG_DEADLINE_MS: integer(100, 60_000, 5000).describe('Milliseconds that a request waits for Redis before it gets 503.'),

@@ -45,7 +45,8 @@ export interface GatewayConfig extends FileSettings {
   readonly archiveUrl?: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
-  readonly replicas: number;
+  /** Replicas that `replicated` waits for; see `ReplicaNumber` for the default. */
+  readonly replicas: number | undefined;
   readonly queueBackend: 'batching' | 'stock';
   readonly log: LogSettings;
   /** Present if spans are exported. */

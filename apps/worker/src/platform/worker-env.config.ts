@@ -83,7 +83,7 @@ export const WorkerEnv = z.object({
   ...ARCHIVE_ENV,
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
-  REPLICAS: z.coerce.number().int().min(1).max(9).default(1),
+  REPLICAS: z.coerce.number().int().min(1).max(9).optional(),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   WORKER_ID: z
     .string()

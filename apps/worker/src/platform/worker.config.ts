@@ -30,7 +30,8 @@ export interface WorkerConfig {
   readonly archiveUrl: string | undefined;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
-  readonly replicas: number;
+  /** Replicas that `replicated` waits for; see `ReplicaNumber` for the default. */
+  readonly replicas: number | undefined;
   readonly queueBackend: 'batching' | 'stock';
   readonly pools: readonly PoolSlots[];
   readonly host: string;

@@ -203,7 +203,7 @@ export class TransitionPipeline {
       try {
         const state = await replicas.ask(keys.log(partitionOf(first.transition.callId)));
         if (state.history !== history) return this.sendAgain(open);
-        if (replicas.isEnough(state)) for (const pending of open) pending.settle(pending.unreplicated ?? failureOf('There is no answer.'));
+        if (state.isEnough) for (const pending of open) pending.settle(pending.unreplicated ?? failureOf('There is no answer.'));
       } catch (error) {
         if (this.isToRepeat(replicas.redis, error)) await this.pause(++failures);
         else for (const pending of open) pending.settle(failureOf(error));

@@ -19,7 +19,7 @@ export function toProblem(error: unknown): ProblemError {
   if (error instanceof EventLogUnreplicated)
     return new ProblemError(
       'unavailable',
-      'No replica of Redis confirmed the write in time, which DURABILITY=replicated waits for: start a replica, or set DURABILITY=local. The same request with the same Idempotency-Key is safe to repeat',
+      'Too few replicas of Redis confirmed the write in time, which DURABILITY=replicated waits for: start those that are down, remove those that are gone from Sentinel (SENTINEL RESET), or set REPLICAS. The same request with the same Idempotency-Key is safe to repeat',
       { retryAfterMs: RETRY_LATER_MS },
     );
   if (isRefusedForItsDisk(error) || (error instanceof EventLogUnavailable && isRefusedForItsDisk(error.cause)))
@@ -90,7 +90,7 @@ function isRedisOutOfReach(error: unknown): boolean {
     error instanceof Error &&
     (error.name === 'MaxRetriesPerRequestError' ||
       error.name === 'ClusterAllFailedError' ||
-      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN )/.test(
+      /^(Connection is closed|No Sentinel answers|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN )/.test(
         error.message,
       ))
   );
