@@ -1,3 +1,5 @@
+import { ProblemError } from '#contracts';
+
 /** Redis was unreachable past the deadline. The transition may have been applied: repeat it with the same ids. */
 export class EventLogUnavailable extends Error {
   override readonly name: string = 'EventLogUnavailable';
@@ -31,4 +33,11 @@ export class EventLogTenantFull extends EventLogFull {
   constructor() {
     super('The calls of the tenant that have not ended have as many bytes as they may. Let some end, or cancel some.');
   }
+}
+
+/** Answer about a call that was in the log and is no longer: streams and waits end with it. */
+export function callLost(callId: string): ProblemError {
+  const detail =
+    'A failover of Redis lost this call: no replica had it. Submit it again, under the same Idempotency-Key if it had one; see DURABILITY';
+  return new ProblemError('call_lost', detail, { callId });
 }

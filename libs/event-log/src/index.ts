@@ -5,7 +5,14 @@ export { EventHub } from './tail/event-hub.js';
 export { EventBatch } from './tail/event-batch.js';
 export type { Delivery, ResyncReason, Subscription, SubscriptionSources } from './tail/subscription.js';
 export { EventLog, type EventLogOptions } from './event-log.js';
-export { ArchiveUnavailable, EventLogFull, EventLogTenantFull, EventLogUnavailable, EventLogUnreplicated } from './event-log-errors.js';
+export {
+  ArchiveUnavailable,
+  callLost,
+  EventLogFull,
+  EventLogTenantFull,
+  EventLogUnavailable,
+  EventLogUnreplicated,
+} from './event-log-errors.js';
 export { ensureLogMetadata, LOG_FORMAT } from './log-metadata.js';
 export { CLAIM_ON_DEQUEUE } from './stream/claim-on-dequeue.js';
 export { isApplied } from './stream/transition-answer.js';

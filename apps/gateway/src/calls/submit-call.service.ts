@@ -87,7 +87,11 @@ export class SubmitCallService {
     const lost = this.apiKeys.rejection(principal, 'submit');
     if (lost !== undefined) throw new ProblemError(lost.code, lost.detail, { callId: call.id });
     // The call is accepted, so an unreachable Redis must not turn the answer into an error.
-    return watchedCall(seen) ?? (await this.reader.read(principal, call.id).catch(() => call));
+    const ofUnreachable = (error: unknown) => {
+      if (error instanceof ProblemError && error.code === 'call_lost') throw error;
+      return call;
+    };
+    return watchedCall(seen) ?? (await this.reader.readAgain(principal, call.id).catch(ofUnreachable));
   }
 
   /** Cancels a child that was accepted after its parent ended. Never rejects: the child is accepted, and its deadlines hold. */

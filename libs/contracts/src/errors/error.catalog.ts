@@ -45,6 +45,8 @@ export const REQUEST_ERRORS = {
   origin_refused: { status: 403, title: 'Origin or Host not allowed', retryable: false },
   resource_not_found: { status: 404, title: 'Not found', retryable: false },
   method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
+  /** A failover of Redis lost an accepted call that no replica had. */
+  call_lost: { status: 410, title: 'The call was lost', retryable: false },
   conflict: { status: 409, title: 'The state of the resource does not allow this', retryable: false },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
   range_not_satisfiable: { status: 416, title: 'The range is outside the output', retryable: false },

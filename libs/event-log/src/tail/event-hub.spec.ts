@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { ProblemError, type CallEventType, type EventFilter } from '#contracts';
+import { ProblemError, type Call, type CallEventType, type EventFilter } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { eventually } from '../../../../test/support/eventually.js';
 import { appendRaw, rawCallId } from '../../../../test/support/raw-log.js';
@@ -12,6 +12,8 @@ const PARTITIONS = 4;
 let server: RedisServer;
 let redis: RedisConnection;
 const open: EventHub[] = [];
+/** Calls that are no longer in the log. */
+const lost = new Set<string>();
 
 beforeAll(async () => {
   server = await startRedisServer();
@@ -30,7 +32,7 @@ async function startHub(firstSeqs: ReadonlyMap<string, number> = new Map()): Pro
       const first = firstSeqs.get(callId);
       return first === undefined ? undefined : { lifecycleSeqs: [first] };
     },
-    snapshot: async () => [],
+    snapshot: async (_tenantId, { callId = '' }) => (lost.has(callId) ? [] : [{ id: callId } as Call]),
   });
   open.push(hub);
   await hub.start();
@@ -277,6 +279,17 @@ describe('EventHub resync', () => {
       await listener.got(1);
       expect(listener.ids).toEqual([`1.2.${seq}`]);
     }
+  });
+
+  it.each([[1], [9]])('ends the stream of a call that a failover lost, from a cursor of epoch %i', async (epoch) => {
+    const callId = rawCallId(3);
+    const seq = await appendRaw(redis, { callId });
+    lost.add(callId);
+    const listener = new Listener(await startHub(), { filter: { callId }, cursor: `${epoch}.3.${seq + 50}` });
+    const last = () => listener.deliveries.at(-1);
+    await eventually(() => last()?.kind === 'failed' || listener.resyncs.length > 0, 'the end of the stream');
+    expect(last()).toMatchObject({ kind: 'failed', problem: { code: 'call_lost', facts: { callId } } });
+    lost.delete(callId);
   });
 
   it('waits for its own tail when another gateway was quicker', async () => {

@@ -1,6 +1,7 @@
 import { ProblemError, type Call, type EventFilter } from '#contracts';
 import type { CallSnapshot, StoredEvent } from '../event-log.port.js';
 import type { Position } from '../read/cursor.js';
+import { callLost } from '../event-log-errors.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
 import type { LogPager, LogPage } from './log-pager.js';
 import type { TailReset } from './tail-reader.js';
@@ -145,7 +146,11 @@ export class Subscription implements Subscriber {
       this.broken ??= reason;
       throw error;
     });
-    if (this.broken === undefined) this.deliver({ kind: 'resync', reason, snapshot, cursor });
+    if (this.broken !== undefined) return;
+    const { callId } = this.request.filter;
+    // Events and heads of a call leave Redis by age, too, but then the archive has the call.
+    if (callId !== undefined && snapshot.length === 0 && reason !== 'cursor_too_old') return this.fail(callLost(callId));
+    this.deliver({ kind: 'resync', reason, snapshot, cursor });
   }
 
   /** Delivers the rest and goes live in one synchronous step; false if the rest exceeds one batch. */

@@ -12,7 +12,7 @@ import {
   type Waiting,
 } from '#contracts';
 import type { SpokenCall } from '#dialects';
-import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
+import { callLost, CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { BullCallQueue, type QueuePosition } from '#queue';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
@@ -95,10 +95,19 @@ export class CallReader {
       await watch.ended;
       const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
-      return await this.read(principal, callId);
+      return await this.readAgain(principal, callId);
     } finally {
       unwatchKey();
       watch.cancel();
+    }
+  }
+
+  /** Reads a call that was in the log before. Rejects with `call_lost` if it is no longer there. */
+  async readAgain(principal: Principal, callId: string): Promise<Call> {
+    try {
+      return await this.read(principal, callId);
+    } catch (error) {
+      throw isNotFound(error) ? callLost(callId) : error;
     }
   }
 
@@ -145,6 +154,10 @@ function spokenOf({ dialect, dialectHints: hints = {}, requestedTool, tool = '' 
 function explainWait(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePosition): Waiting {
   const detail = `Waits for a free worker of pool ${pool}: ${ahead} of ${queueDepth} waiting calls are before it, ${active} run.`;
   return { ...waiting, detail, queueDepth, position: ahead + 1, running: active };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ProblemError && error.code === 'resource_not_found';
 }
 
 function callNotFound(): ProblemError {

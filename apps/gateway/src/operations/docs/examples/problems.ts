@@ -28,6 +28,7 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   origin_refused: 'The Origin https://example.org is not allowed',
   resource_not_found: 'No call with this id',
   method_not_allowed: 'This path knows GET, HEAD, POST only',
+  call_lost: 'A failover of Redis lost this call: no replica had it. Submit it again',
   conflict: 'The call is ended: it does not wait for a decision',
   unsupported_media_type: 'Expected application/json; got text/plain',
   range_not_satisfiable: 'The output has 2048 bytes',
