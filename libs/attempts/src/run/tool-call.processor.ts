@@ -1,7 +1,6 @@
 import type { CallJob, Pool } from '#contracts';
 import type { CallStore } from '#event-log';
 import type { CallConsumer, CallQueue, DequeueHookResult, StartConsumer } from '#queue';
-import type { RedisConnection } from '#redis';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { AttemptFollowUp } from './attempt-follow-up.js';
 import { executeAttempt } from './execute-attempt.js';
