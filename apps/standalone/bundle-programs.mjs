@@ -78,8 +78,10 @@ switchToThis();
 function switchToThis() {
   // A folder, from a release without dist/programs, cannot be replaced by a link.
   if (lstatSync(LINK, { throwIfNoEntry: false })?.isDirectory()) rmSync(LINK, { recursive: true });
-  symlinkSync(join('programs', name), `${LINK}.new`);
-  renameSync(`${LINK}.new`, LINK);
+  const link = `${LINK}.${process.pid}`;
+  rmSync(link, { force: true });
+  symlinkSync(join('programs', name), link);
+  renameSync(link, LINK);
   for (const old of readdirSync(BUILDS).sort().slice(0, -KEPT)) rmSync(join(BUILDS, old), { recursive: true, force: true });
 }
 

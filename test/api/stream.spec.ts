@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { CLOSE_CODES, ServerFrame, type CallEvent } from '#contracts';
+import { CLOSE_CODES, LIMITS, ServerFrame, type CallEvent } from '#contracts';
 import { Agent, Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
@@ -337,5 +337,14 @@ describe('the stream lets in', () => {
     const closed = new Promise<number>((resolve) => hasty.once('close', resolve));
     hasty.once('open', () => hasty.send('{"op":"subscribe","id":1}'));
     expect(await closed).toBe(CLOSE_CODES.unauthenticated);
+  });
+
+  it('refuses a frame of the largest size without a key, and goes on for others', async () => {
+    const hostile = dial();
+    const closed = new Promise<number>((resolve) => hostile.once('close', resolve));
+    hostile.once('open', () => hostile.send(`{"op":"auth"${' '.repeat(LIMITS.frameBytes - 13)}}`));
+    expect(await closed).toBe(CLOSE_CODES.unauthenticated);
+    const stream = await agent.stream();
+    stream.close();
   });
 });

@@ -53,7 +53,10 @@ describe('an installation that reaches Redis through a proxy', () => {
       const hello = { op: 'hello', protocol: 'toolyard-worker/1', worker: 'w', sdk: 'test/http', tools: [] };
       expect((await toolyard.agent.request('POST', '/v1/workers', hello)).status).toBe(201);
     }
-    const names = await namesThrough(proxy);
+    const names = await eventually(async () => {
+      const found = await namesThrough(proxy);
+      return found.length >= expected.length && !found.includes('') ? found : undefined;
+    }, 'all connections to be open');
     expect(names).toEqual(expect.arrayContaining(expected));
     for (const name of names) {
       await eventually(async () => (await readiness(app)).ok, `the app to be ready before ${name} is away`);

@@ -234,6 +234,8 @@ describe('a command that may write a file that later commands run', () => {
     'npm config get registry',
     'npm run set',
     'go env GOPATH',
+    'mkdir -p app/{src,scripts,tests}',
+    'rm -rf {node_modules,dist}',
     'node_modules/.bin/jest --ci',
     'node --inspect node_modules/.bin/jest',
     'CI=1 time node_modules/.bin/tsc --noEmit',

@@ -45,7 +45,7 @@ export class LastingRedis extends Redis {
 
 /**
  * Connector that takes the master of the newest failover, whichever Sentinel knows it: one that restarted or was cut off names the
- * master before, which may take writes again. ioredis believes the first that answers.
+ * master before, which may take writes again. ioredis itself takes the master of the first that answers.
  *
  * Ends ioredis' failover detector with its connection. In ioredis the detector lives until the next connection
  * is made, or for ever if the owner ends the client before that. A failover reported while the next connection still asks the
@@ -60,9 +60,12 @@ class SteadySentinelConnector extends SentinelConnector {
   override async connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
     this.connecting = true;
     const { sentinels = [], name = '' } = this.options;
+    // ioredis adds those that Sentinels name, which are asked when no other one answers.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ioredis declares the field as private
+    const discovered = Reflect.get(this.sentinelIterator, 'sentinels') as typeof sentinels;
     const newestFirst = (await askSentinels({ sentinels, name })).map(({ sentinel }) => sentinel);
     if (!this.connecting) throw new Error('Connection is closed.');
-    this.sentinelIterator = new SentinelIterator([...new Set([...newestFirst, ...sentinels])]);
+    this.sentinelIterator = new SentinelIterator([...new Set([...newestFirst, ...sentinels, ...discovered])]);
     const stream = await super.connect(...args);
     stream.once('close', () => this.endDetector());
     return stream;

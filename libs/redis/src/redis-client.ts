@@ -108,15 +108,16 @@ export function createRedis(url: string, options: RedisClientOptions = {}): Redi
   const entry: OpenConnection = { url, openedAt: performance.now(), wasReady: false };
   opened.set(client, entry);
   client.once('ready', () => (entry.wasReady = true));
-  client.on('end', () => isClosed(client) && opened.delete(client));
   return client;
 }
 
 /** Connections of this process to a server that their owners need now: not closed, nor opened a moment ago. */
 export function openConnections(url: string): readonly RedisConnection[] {
   const now = performance.now();
+  // Without an event if its owner closed it while it was about to be replaced.
+  for (const client of opened.keys()) if (isClosed(client) || client.status === 'disconnecting') opened.delete(client);
   const isNeeded = (entry: OpenConnection) => entry.url === url && (entry.wasReady || now - entry.openedAt > OPENING_MS);
-  return [...opened].filter(([client, entry]) => isNeeded(entry) && !isClosed(client)).map(([client]) => client);
+  return [...opened].filter(([, entry]) => isNeeded(entry)).map(([client]) => client);
 }
 
 /** True after its owner has closed the connection; any other end is followed by a new connection. */

@@ -2,7 +2,7 @@ const PER_SECOND = 5_000;
 const BURST = 20_000;
 /** Bytes, and members and items of JSON, that cost as much as one further message. */
 const BYTES_A_MESSAGE = 4_096;
-const PARTS_A_MESSAGE = 32;
+const PARTS_A_MESSAGE = 64;
 /** Cost after which others get a turn of the event loop: some milliseconds. */
 const COST_A_TURN = 64;
 

@@ -115,7 +115,7 @@ function checkReplicas({ replicas, minReplicasToWrite }: RedisServerInfo, durabi
     what: 'redis min-replicas-to-write',
     verdict: 'warn',
     found: '0: a master that its replicas left goes on writing what a failover drops',
-    fix: 'set min-replicas-to-write to REPLICAS on every node, also in redis.conf',
+    fix: 'set min-replicas-to-write to REPLICAS, or to 1 without it, on every node, also in redis.conf',
   };
   return [...(replicas > 0 ? [] : [none]), ...(minReplicasToWrite === 0 ? [apart] : [])];
 }

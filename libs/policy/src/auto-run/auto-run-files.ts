@@ -142,8 +142,13 @@ const entries = (table: typeof AS_FILES, { isLast = false, isProgram = false } =
   table.flatMap(([texts, reason]) => texts.split(' ').map((text) => ({ names: text.split('/'), isLast, isProgram, reason })));
 const ENTRIES = [...entries(IN_FOLDERS), ...entries(PROGRAM_FOLDERS, { isProgram: true }), ...entries(AS_FILES, { isLast: true })];
 
-/** Names that a path has where it leads to such a file, without those of which only the ending counts. */
-export const AUTO_RUN_NAMES: readonly string[] = [...new Set(ENTRIES.flatMap(({ names }) => names))].filter((it) => !it.startsWith('*'));
+/**
+ * Names that a path has where it leads to such a file, without those of which only the ending counts, and without the folders of
+ * installed programs, whose names are common: `mkdir {src,scripts}`.
+ */
+export const AUTO_RUN_NAMES: readonly string[] = [
+  ...new Set(ENTRIES.filter(({ isProgram }) => !isProgram).flatMap(({ names }) => names)),
+].filter((it) => !it.startsWith('*'));
 
 /**
  * Reason why later commands run a file; undefined for other files. Accepts any path without `.` and `..`, and globs of paths,

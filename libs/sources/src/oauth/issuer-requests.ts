@@ -136,7 +136,7 @@ export class IssuerRequests {
 
 /** OpenID Connect Registration: a redirect URI of this machine is that of a native application. MCP clients must say which they are. */
 function applicationType(redirectUri: string): 'native' | 'web' {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(redirectUri).hostname) ? 'native' : 'web';
+  return /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(new URL(redirectUri).href) ? 'native' : 'web';
 }
 
 function grantedBy(answer: unknown, before: Omit<Granted, 'accessToken' | 'endsAt'>, askedAt: number): Granted {

@@ -22,7 +22,7 @@ __toolyard_save() {
   for __toolyard_name in "\${!BASH_ALIASES[@]}"; do __toolyard_lost+=", alias $__toolyard_name"; done
   while IFS= builtin read -r -d : __toolyard_name; do
     case $__toolyard_options:$__toolyard_name in
-      *:$__toolyard_name:*:*|*:extglob|*:expand_aliases|*:errexit|*:nounset|*:pipefail|*:xtrace|*:verbose) builtin continue ;;
+      *:$__toolyard_name:*:*|*:extglob|*:expand_aliases|*:errexit|*:nounset|*:pipefail|*:errtrace|*:functrace|*:xtrace|*:verbose) builtin continue ;;
     esac
     __toolyard_lost+=", option $__toolyard_name"
   done <<< "$__toolyard_now"

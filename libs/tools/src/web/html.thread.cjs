@@ -226,7 +226,7 @@ function listed(text) {
     const [before, ...rows] = line.split(LINE);
     if (rows.length === 0) continue;
     while (rows.length > 1 && rows.at(-1).trim() === '') rows.pop();
-    const longest = Math.max(2, ...rows.map((row) => /^\s*(`{3,})/.exec(row)?.[1].length ?? 0));
+    const longest = rows.reduce((most, row) => Math.max(most, /^\s*(`{3,})/.exec(row)?.[1].length ?? 0), 2);
     for (const near of longest === 2 ? [] : [at - 1, at + 1])
       if (near in lines) lines[near] = lines[near].replace(/```(?=[^`]*$)/, '`'.repeat(longest + 1));
     lines[at] = rows.map((row) => before + row).join('\n');

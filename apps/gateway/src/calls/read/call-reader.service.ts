@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   ProblemError,
@@ -14,6 +15,7 @@ import {
 import type { SpokenCall } from '#dialects';
 import { callLost, CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { BullCallQueue, type QueuePosition } from '#queue';
+import { backoffMs } from '#timing';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 
@@ -31,6 +33,9 @@ export interface SubmissionInfo {
   /** Number of times that the session was deleted. */
   readonly sessionEpoch: number;
 }
+
+/** Together some seconds. */
+const READ_ATTEMPTS = 7;
 
 /** Reads calls from the log. Ids of another tenant are answered like unknown ones. */
 @Injectable()
@@ -102,12 +107,19 @@ export class CallReader {
     }
   }
 
-  /** Reads a call that was in the log before. Rejects with `call_lost` if it is no longer there. */
+  /**
+   * Reads a call that was in the log before. Rejects with `call_lost` if it is no longer there. Tries some times while Redis is
+   * unreachable: the wait for an event may be over before each connection has found the next master.
+   */
   async readAgain(principal: Principal, callId: string): Promise<Call> {
-    try {
-      return await this.read(principal, callId);
-    } catch (error) {
-      throw isNotFound(error) ? callLost(callId) : error;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await this.read(principal, callId);
+      } catch (error) {
+        if (isNotFound(error)) throw callLost(callId);
+        if (error instanceof ProblemError || failures === READ_ATTEMPTS) throw error;
+        await delay(backoffMs(failures, { firstMs: 50, maxMs: 1_000 }));
+      }
     }
   }
 

@@ -56,7 +56,12 @@ export class SseConnection {
         if (this.endAfterCall && delivery.snapshot.every(({ status }) => status === 'ended')) void this.finish();
         return;
       case 'failed':
-        return this.end('failed', `${delivery.problem.code}: go on with Last-Event-ID`);
+        return this.end(
+          'failed',
+          delivery.problem.code === 'call_lost'
+            ? `call_lost: ${delivery.problem.detail}`
+            : `${delivery.problem.code}: go on with Last-Event-ID`,
+        );
       default:
         return delivery satisfies never;
     }

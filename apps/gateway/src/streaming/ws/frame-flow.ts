@@ -13,8 +13,10 @@ export interface FlowLimits {
  */
 export class FrameFlow {
   private inFlight = 0;
-  /** Frames received while a token is verified. */
+  /** Frames received while a token is verified or a large frame waits for its turn. */
   private held: (() => void)[] | undefined;
+  /** Steps under way that hold frames: a large frame may bring a token. */
+  private holders = 0;
   /** Check of the last frame, while it or an earlier one is pending. */
   private lastCheck: Promise<boolean> | undefined;
 
@@ -33,9 +35,12 @@ export class FrameFlow {
 
   /** Holds later frames until `step` is over. `step` never rejects. */
   async holdDuring(step: Promise<void>): Promise<void> {
-    this.held = [];
+    this.held ??= [];
+    this.holders += 1;
     this.socket.pause();
     await step;
+    this.holders -= 1;
+    if (this.holders > 0) return;
     const { held } = this;
     this.held = undefined;
     for (const handle of held) this.inOrder(handle);

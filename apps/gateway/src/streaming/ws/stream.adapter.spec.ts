@@ -13,7 +13,7 @@ it('reads large frames of sockets in turns, tenant after tenant, in the order of
     const flow = new FrameFlow(client, { burst: 100, inFlight: 100 }, () => {});
     sessions.set(client, { flow, tenantId, receive: (data: Buffer) => void read.push(data.toString().trim()) });
     adapter.bindMessageHandlers(client as never, []);
-    return (name: string, isLarge = true) => client.emit('message', Buffer.from(name.padEnd(isLarge ? LARGE_SIZE : 0)), false);
+    return (name: string, isLarge = true) => client.emit('message', Buffer.from(name.padEnd(isLarge ? LARGE_SIZE + 1 : LARGE_SIZE)), false);
   };
   const [first, second, third] = [socket('a'), socket('a'), socket('b')];
   for (const name of ['a1', 'a2', 'a3']) first(name);

@@ -41,7 +41,8 @@ export class StreamAdapter extends WsAdapter {
           const frame = session.receive(data, isBinary);
           if (frame) session.flow.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
         };
-        if (frameSize(data) < LARGE_SIZE) read();
+        // Frames that may come without a key are smaller.
+        if (frameSize(data) <= LARGE_SIZE) read();
         else void session.flow.holdDuring(this.turns.next(session.tenantId).then(read));
       }),
     );

@@ -162,6 +162,10 @@ describe('what messages of MCP servers cost', () => {
     expect(readsOf(text, most)).toBeLessThanOrEqual(most);
   });
 
+  it('takes a list in the log of a server for no batch', () => {
+    expect(new AnswerReader().read(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id }))))).toEqual([]);
+  });
+
   it('stops an MCP server at a batch of more than 100 messages, and handles none of them', () => {
     const budget = new MessageBudget();
     expect(() => new AnswerReader(budget).read(`[${Array(101).fill(NOTE).join(',')}]`)).toThrow(MessageFlood);

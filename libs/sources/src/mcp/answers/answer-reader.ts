@@ -22,6 +22,8 @@ const REPAIRED_A_MESSAGE = 512;
 const REQUEST_COST = 2;
 /** Begins the message of an answer that cannot be read; the reason follows. */
 export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
+/** False for an item of a list that a server wrote into its log. */
+const isMessage = (item: unknown): boolean => isFields(item) && ['jsonrpc', 'method', 'result', 'error'].some((field) => field in item);
 /** Begins a message, or several. */
 const BEGINNING = /^\s*[{[]/;
 const BYTE_ORDER_MARK = /^\uFEFF/;
@@ -81,21 +83,20 @@ export class AnswerReader {
   read(text: string, id?: RequestId): JSONRPCMessage[] {
     const given = text.replace(BYTE_ORDER_MARK, '');
     const parts = countParts(given, MAX_LIST_PARTS);
-    this.budget.spend(0, 0, parts);
+    // Pages of lists have more, and come only when they are asked for.
+    this.budget.spend(0, 0, Math.min(parts, MAX_PARTS));
     if (parts > MAX_PARTS) {
       const answered = id ?? this.answeredBy(given);
       const isList = this.pending.get(String(answered))?.method === 'tools/list';
       if (parts > MAX_LIST_PARTS || !isList) return this.tooManyParts(given, answered);
     }
     try {
-      const read = readJson(given);
-      if (read.json !== given) this.budget.spend(given.length / REPAIRED_A_MESSAGE);
+      const read = readJson(given, (characters) => this.budget.spend(characters / REPAIRED_A_MESSAGE));
       const messages = this.messages(read, id);
       if (read.json !== given && messages.length > 0) this.problems.add('its messages are no strict JSON');
       return messages;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      this.budget.spend(given.length / REPAIRED_A_MESSAGE);
       const answered = this.answeredBy(given);
       if (answered === undefined) throw error;
       return [this.unreadable(answered, 'it is not JSON')];
@@ -119,10 +120,12 @@ export class AnswerReader {
     // A log of the messages of both sides.
     if (isCut && fieldsOf(plain)['method'] !== undefined) return [];
     const { length } = json;
-    const exact = () => (mayBeInexact(json) ? parseExactJson(json) : plain);
+    let whole: unknown;
+    const exact = () => (whole ??= mayBeInexact(json) ? parseExactJson(json) : plain);
     if (!Array.isArray(plain)) return this.message(plain, { length, exact }, id);
-    if (plain.length > MAX_BATCH) this.budget.stop(`it sent a batch of more than ${MAX_BATCH} messages`);
-    this.budget.spend(plain.length);
+    const count = plain.filter(isMessage).length;
+    if (count > MAX_BATCH) this.budget.stop(`it sent a batch of more than ${MAX_BATCH} messages`);
+    this.budget.spend(count);
     return plain.flatMap((message, index) => {
       const exactOne = (): unknown => Reflect.get(Object(exact()), index);
       return this.message(message, { length, exact: exactOne }, id);

@@ -61,6 +61,7 @@ class EventReader {
   private pieces: string[] = [];
   /** Data lines of the incomplete event. */
   private data: string[] = [];
+  private dataSize = 0;
   private name = '';
   private size = 0;
 
@@ -84,9 +85,11 @@ class EventReader {
 
   private lines(text: string): string {
     const lines = (this.pieces.join('') + text).split(LINE_END);
-    this.pieces = [lines.pop() ?? ''];
-    this.size = this.pieces.join('').length + this.data.join('').length;
-    return lines.map((line) => this.line(line)).join('');
+    const rest = lines.pop() ?? '';
+    this.pieces = [rest];
+    const read = lines.map((line) => this.line(line)).join('');
+    this.size = rest.length + this.dataSize;
+    return read;
   }
 
   private line(line: string): string {
@@ -96,11 +99,15 @@ class EventReader {
       const isAddress = this.name === 'endpoint';
       const events = this.data.length === 0 ? '\n' : isAddress ? `event: endpoint\ndata: ${data}\n\n` : this.rewritten(data);
       this.data = [];
+      this.dataSize = 0;
       this.name = '';
       return events;
     }
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (field === 'data') this.data.push(value);
+    if (field === 'data') {
+      this.data.push(value);
+      this.dataSize += value.length;
+    }
     if (field === 'event') this.name = value;
     if (field === 'id' && value !== '') this.isResumable = true;
     // The client reads no event with a name of its own.

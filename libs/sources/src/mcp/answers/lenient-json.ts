@@ -20,14 +20,15 @@ export interface ReadJson {
 /**
  * Reads a message that its server may have written by hand or into a log: without the text before its first field, and with
  * raw control characters, escapes of other languages, NaN (read as null) and commas at the end. Digits stay as they are.
- * @throws SyntaxError for anything else
+ * `beforeRepair`: called for a text that is repaired, with its length. @throws SyntaxError for anything else
  */
-export function readJson(text: string): ReadJson {
+export function readJson(text: string, beforeRepair: (characters: number) => void = () => {}): ReadJson {
   try {
     return { json: text, value: JSON.parse(text), isCut: false };
   } catch (error) {
     const begin = text.search(MESSAGE);
     if (text.length > MAX_CHARACTERS || (begin === -1 && !/^\s*[{[]/.test(text))) throw error;
+    beforeRepair(text.length);
     const whole = repairedJson(text);
     if (begin < 1 || isJson(whole)) return { json: whole, value: JSON.parse(whole), isCut: false };
     const json = repairedJson(text.slice(begin));
