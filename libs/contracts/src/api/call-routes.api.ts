@@ -30,7 +30,7 @@ export const SUBMIT_ROUTES = {
     headers: SubmitHeaders,
     body: SubmitCallBody,
     responses: { 200: ended, 202: accepted },
-    problems: [...SUBMISSION, 'not_implemented'],
+    problems: [...SUBMISSION, 'call_lost', 'not_implemented'],
   },
   quoteCall: {
     method: 'post',
@@ -60,7 +60,7 @@ export const CALL_ROUTES = {
     params: CallIdParams,
     query: WaitQuery,
     responses: { 200: { description: 'The call as it is now.', schema: Call } },
-    problems: [...KEY, 'resource_not_found'],
+    problems: [...KEY, 'resource_not_found', 'call_lost'],
   },
   getCallEvents: {
     method: 'get',
