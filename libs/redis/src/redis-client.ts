@@ -1,4 +1,4 @@
-import { Cluster, type Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type Callback, type Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '#timing';
 import { LastingRedis } from './lasting-redis.js';
 
@@ -115,14 +115,14 @@ export function createRedis(url: string, options: RedisClientOptions = {}): Redi
 export function openConnections(url: string): readonly RedisConnection[] {
   const now = performance.now();
   // Without an event if its owner closed it while it was about to be replaced.
-  for (const client of opened.keys()) if (isClosed(client) || client.status === 'disconnecting') opened.delete(client);
+  for (const client of opened.keys()) if (isClosed(client)) opened.delete(client);
   const isNeeded = (entry: OpenConnection) => entry.url === url && (entry.wasReady || now - entry.openedAt > OPENING_MS);
   return [...opened].filter(([, entry]) => isNeeded(entry)).map(([client]) => client);
 }
 
 /** True after its owner has closed the connection; any other end is followed by a new connection. */
 export function isClosed(redis: RedisConnection): boolean {
-  return redis instanceof LastingRedis ? redis.isClosed : redis.status === 'end';
+  return redis instanceof LastingRedis || redis instanceof OwnedCluster ? redis.isClosed : redis.status === 'end';
 }
 
 /** Name that the connection was opened with. */
@@ -146,9 +146,24 @@ function isDemotedPrimaryError({ message }: Error): boolean {
   return message.startsWith('READONLY') || message.startsWith('UNBLOCKED');
 }
 
+/** Cluster client that knows whether its owner has closed it, also while nodes hang, when it does not end. */
+class OwnedCluster extends Cluster {
+  isClosed = false;
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) this.isClosed = true;
+    super.disconnect(reconnect);
+  }
+
+  override quit(callback?: Callback<'OK'>): Promise<'OK'> {
+    this.isClosed = true;
+    return super.quit(callback);
+  }
+}
+
 /** Makes a cluster client whose commands wait during a failover instead of failing. */
 function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, options: RedisClientOptions): Cluster {
-  return new Cluster([...target.nodes], {
+  return new OwnedCluster([...target.nodes], {
     redisOptions: { ...redisOptionsFor(target, options), ...silenceLimit(options) },
     // The check would wait for any node without a limit. Commands to a cluster that is down are retried.
     enableReadyCheck: false,
