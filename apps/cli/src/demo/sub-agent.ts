@@ -31,8 +31,8 @@ export async function withSubAgent(play: SubAgentPlay, sessions: readonly WeekSe
   const steps: Steps = new Map(calls.map((call) => [String(call.arguments['task']), call.steps ?? []]));
   const isHere = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(play.config.url).hostname);
   if (isHere && (await withModel(play, steps, run))) return;
-  const start = isHere ? `: start with EGRESS_ALLOW_HOSTS=127.0.0.1:${MODEL_PORT}` : ', where the gateway is on this machine';
-  play.note(`The sub-agent is a tool of this program. It is one with a model, whose turns are shown${start}.`);
+  const start = isHere ? `, start with EGRESS_ALLOW_HOSTS=127.0.0.1:${MODEL_PORT}` : ', run the gateway on this machine';
+  play.note(`The sub-agent is a tool of this program, without turns. To see one with a model and its turns${start}.`);
   await withWorker(play, steps, run);
 }
 
@@ -59,11 +59,14 @@ async function withModel(play: SubAgentPlay, steps: Steps, run: () => Promise<vo
       },
       { signal },
     );
-    const { error } = await connected(play);
-    if (error === undefined) await run();
-    return error === undefined;
+    try {
+      const { error } = await connected(play);
+      if (error === undefined) await run();
+      return error === undefined;
+    } finally {
+      await client.sources.remove(SUB_AGENT);
+    }
   } finally {
-    await client.sources.remove(SUB_AGENT);
     model.close();
   }
 }
