@@ -2,8 +2,8 @@ import { acceptsCommands, connectionName, openConnections } from '#redis';
 import { pingRedis } from './ping-redis.js';
 
 /**
- * Name of the first unusable one of all connections of this process to a server; undefined if all are usable. A connection for commands must answer PING within a
- * second; one that blocks or subscribes must be connected. Never rejects.
+ * Name of the first connection of this process to a server that is unusable; undefined if all are usable. A connection for
+ * commands must answer PING within a second; one that blocks or subscribes must be connected. Never rejects.
  */
 export async function silentConnection(redisUrl: string): Promise<string | undefined> {
   const connections = openConnections(redisUrl);

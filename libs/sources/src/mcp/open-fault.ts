@@ -1,6 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { McpSourceDefinition } from '#contracts';
-import { NO_ANSWER } from './answers/answer-reader.js';
+import { NO_ANSWER } from './answers/large-message.js';
 
 const PATH = 'is the path right?';
 /** Statuses of a server that has nothing at the address, or no such method there. */

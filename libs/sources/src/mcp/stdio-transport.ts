@@ -99,7 +99,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Reads the messages of a line; skips lines that are not messages. @throws RangeError for one with too many parts, and beyond the budget */
+  /** Reads the messages of a line; skips other lines. @throws RangeError for a line with too many parts, and beyond the budget */
   private line(line: string): void {
     try {
       for (const message of this.answers.read(line)) {

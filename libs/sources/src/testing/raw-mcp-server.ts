@@ -30,10 +30,9 @@ type Message = {
 };
 
 /**
- * A server of revision 2025-06-18 that writes its answer to `tools/call` byte for byte as the test says: libraries for
- * servers refuse to, as its arguments ask. `ID` in it is the id of the request. Over `stdio` a program asks this process for
- * each answer.
- * `answers`: to other methods, in the same way.
+ * A server of revision 2025-06-18 that writes `answer` to `tools/call` byte for byte; `ID` in it stands for the id of the
+ * request. Libraries for servers send no invalid answers. Over `stdio` a small program asks this process for each answer.
+ * `answers`: by method, the same for other methods.
  */
 export async function rawMcpServer(
   way: RawWay,

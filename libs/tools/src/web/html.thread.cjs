@@ -248,8 +248,8 @@ function linkOf(to, label, isShownAsLink) {
 }
 
 /**
- * The parts of a table in a cell, where the converter knows no tables, and blocks in preformatted text; names that are not those of HTML elements, or that the
- * converter leaves out.
+ * True for an element of which only the text is converted: blocks in table cells, preformatted text and headings, elements
+ * that the converter would leave out, and names that HTML does not have.
  */
 function isPlain(name, { cells, code, headings }) {
   const isInCode = code > 0 && BLOCKS.has(name) && name !== 'pre';

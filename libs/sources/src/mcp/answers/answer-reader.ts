@@ -5,7 +5,7 @@ import { fieldsOf, isFields, type Fields } from '../../fields.js';
 import { isSessionGoneError } from '../lost-session.js';
 import { carryResult, carriedTask } from './carried-result.js';
 import { readDiscovery, readHandshake } from './handshake.js';
-import { answeredId, isNotification, MAX_LIST_PARTS, MAX_PARTS, TOO_MANY_PARTS } from './large-message.js';
+import { answeredId, isNotification, MAX_LIST_PARTS, MAX_MESSAGE_PARTS, NO_ANSWER, TOO_MANY_PARTS } from './large-message.js';
 import { readJson, type ReadJson } from './lenient-json.js';
 import { ListPages } from './list-pages.js';
 import { isEmptyList, withoutNulls } from './tolerant-fields.js';
@@ -20,8 +20,6 @@ const MAX_BATCH = 100;
 const REPAIRED_A_MESSAGE = 512;
 /** Further messages that a request costs, which is checked and answered. */
 const REQUEST_COST = 2;
-/** Begins the message of an answer that cannot be read; the reason follows. */
-export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
 /** False for an item of a list that a server wrote into its log. */
 const isMessage = (item: unknown): boolean => isFields(item) && ['jsonrpc', 'method', 'result', 'error'].some((field) => field in item);
 /** Begins a message, or several. */
@@ -84,8 +82,8 @@ export class AnswerReader {
     const given = text.replace(BYTE_ORDER_MARK, '');
     const parts = countParts(given, MAX_LIST_PARTS);
     // Pages of lists have more, and come only when they are asked for.
-    this.budget.spend(0, 0, Math.min(parts, MAX_PARTS));
-    if (parts > MAX_PARTS) {
+    this.budget.spend(0, 0, Math.min(parts, MAX_MESSAGE_PARTS));
+    if (parts > MAX_MESSAGE_PARTS) {
       const answered = id ?? this.answeredBy(given);
       const isList = this.pending.get(String(answered))?.method === 'tools/list';
       if (parts > MAX_LIST_PARTS || !isList) return this.tooManyParts(given, answered);

@@ -28,9 +28,9 @@ export function eventData(text: string): string[] {
 }
 
 /**
- * The event stream of a server with its messages as `AnswerReader` reads them. A resumed one begins with the event id from
- * which it goes on: the client forgets it where the stream ends without another. Where a stream breaks or a message is too
- * large before the answer to `id`, and has no event id to go on from, an error of the server ends it.
+ * The event stream of a server with its messages as `AnswerReader` reads them. A resumed stream begins with an empty event
+ * that has the id `resumedFrom`, since the client would otherwise forget the id if the stream ends early. A stream that breaks,
+ * or has a message too large, before the answer to `id` and before any event id, ends with an error as answer to `id`.
  */
 export async function* rewrittenEvents(body: AsyncIterable<Uint8Array>, options: RewriterOptions): AsyncGenerator<Uint8Array> {
   const { answers, id, signal, resumedFrom } = options;

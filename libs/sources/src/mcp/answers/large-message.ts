@@ -6,9 +6,12 @@ const SHOWN = 200;
 const MOST = 8;
 
 /** Members, items and containers of a message: more take time to read that other calls wait for. */
-export const MAX_PARTS = 100_000;
+export const MAX_MESSAGE_PARTS = 100_000;
 /** Same for a page of a list of tools, which is read seldom. */
 export const MAX_LIST_PARTS = 250_000;
+
+/** Begins the message of an answer that cannot be read; the reason follows. */
+export const NO_ANSWER = 'The MCP server answered with what is no answer: ';
 
 /** An id within the answer itself, not within its result; requests of the server have ids of their own. */
 const FIRST =
@@ -22,8 +25,8 @@ export function answeredId(first: string, last: string): string | undefined {
   return (ANSWER.test(first) ? LAST.exec(last.slice(-SHOWN)) : FIRST.exec(first.slice(0, SHOWN)))?.[1];
 }
 
-export const hasTooManyParts = (text: string): boolean => hasMoreParts(text, MAX_PARTS);
-export const TOO_MANY_PARTS = `it sent a message of more than ${MAX_PARTS} members and items, or ${MAX_LIST_PARTS} of a list of tools`;
+export const hasTooManyParts = (text: string): boolean => hasMoreParts(text, MAX_MESSAGE_PARTS);
+export const TOO_MANY_PARTS = `it sent a message of more than ${MAX_MESSAGE_PARTS} members and items, or ${MAX_LIST_PARTS} of a list of tools`;
 
 /** True for text with the beginning of a notification. */
 export const isNotification = (text: string): boolean => NOTIFICATION.test(text);
@@ -57,7 +60,7 @@ export class LargeMessage {
     if (isNotification(this.first)) return 'null';
     const id = answeredId(this.first, this.last.toString());
     if (id === undefined) throw this.fault;
-    const message = JSON.stringify(`The MCP server answered with what is no answer: ${this.fault.message}`);
+    const message = JSON.stringify(`${NO_ANSWER}${this.fault.message}`);
     return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${message}}}`;
   }
 

@@ -169,7 +169,7 @@ export class MessageLines {
   }
 }
 
-/** True for a message of too many parts, too: its reader leaves it out. */
+/** True for text that `readJson` reads, and for a message with too many parts, which is not parsed here. */
 function isReadable(text: string): boolean {
   try {
     if (!hasTooManyParts(text)) readJson(text);

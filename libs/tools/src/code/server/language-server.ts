@@ -80,7 +80,10 @@ export class LanguageServer {
       connection.onRequest(method, () => null);
   }
 
-  /** Rejects with a ProcessStartError when the program cannot start, and as `request`. `onEnd` gets the reason, once, and whether it sent too much. */
+  /**
+   * Rejects with a ProcessStartError when the program cannot start, and as `request`. `onEnd` gets the reason, once, and
+   * whether the server sent too much.
+   */
   static async start(
     { settings, root, command, times }: ServerStart,
     ctx: Pick<ToolContext, 'signal'>,
