@@ -1,3 +1,4 @@
 export { AGENT_NAMES, answersOf, dialectOf, hookDenialOf } from './dialects.js';
-export { renderOutput, renderRefusal, type SpokenCall } from './render.js';
+export { renderOutput, renderRefusal, type DialectForm } from './render.js';
+export type { MisunderstoodCall } from './dialect-view.js';
 export { viewOf } from './views.js';

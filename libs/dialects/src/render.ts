@@ -4,10 +4,10 @@ import { viewOf } from './views.js';
 import { dialectOf, isCanonical } from './dialects.js';
 import { inOwnNames } from './own-names.js';
 
-/** A call of a dialect, as it is kept with the canonical one. */
-export interface SpokenCall {
+/** Call in the names of a dialect, stored with the canonical call. */
+export interface DialectForm {
   readonly dialect: Exclude<DialectName, 'core'>;
-  /** The name that the model used. */
+  /** Tool name in the submission. */
   readonly name: string;
   readonly hints: DialectHints;
 }
@@ -31,7 +31,7 @@ type RenderedContent = RenderedObject & { readonly content: readonly Content[] }
 
 /** Text of an output for a model that uses the dialect. */
 export function renderOutput(
-  { dialect: dialectName, name, hints }: SpokenCall,
+  { dialect: dialectName, name, hints }: DialectForm,
   { content, isError = false, details = {}, data = {} }: ReturnedOutput,
   { args, tookMs, toolCallId, redact }: ReturnedFacts,
 ): RenderedContent {
@@ -48,7 +48,7 @@ export function renderOutput(
 }
 
 /** The text of a call that did not come to a result. */
-export function renderRefusal({ dialect: dialectName, name }: Pick<SpokenCall, 'dialect' | 'name'>, refusal: Refusal): string {
+export function renderRefusal({ dialect: dialectName, name }: Pick<DialectForm, 'dialect' | 'name'>, refusal: Refusal): string {
   const dialect: Dialect = dialectOf(dialectName);
   if (refusal.code === 'not_found') {
     const { near = viewOf(dialectName).suggest(name) } = refusal;

@@ -10,7 +10,7 @@ import { userOf } from '../auth/user-of.js';
 import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
-import { executionIn, fromDialect } from '../calls/admission/dialect-call.js';
+import { canonicalCall, executionIn } from '../calls/admission/canonical-call.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
@@ -95,7 +95,7 @@ export class SubmitBatchService {
 
   private isReadOnly(tenantId: string, call: SubmitBatchBody['calls'][number]): boolean {
     const tools = this.tools.for(tenantId);
-    return tools.resolve(fromDialect(tools, call.dialect, call).body.tool)?.tier === 'read_only';
+    return tools.resolve(canonicalCall(tools, call, { dialect: call.dialect }).body.tool)?.tier === 'read_only';
   }
 
   private verdictsOf(principal: Principal, { sessionId, agentId, userId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {
@@ -140,6 +140,6 @@ function isMalformed(args: unknown): boolean {
 /** Principal without expiry of its token: an accepted batch continues, since its approvals may outlast the token. */
 function withoutTokenEnd(principal: Principal): Principal {
   if (issuerOfKeyId(principal.keyId) === undefined) return principal;
-  const { expiresAt: _, ...kept } = principal;
-  return kept;
+  const { expiresAt: _, ...lasting } = principal;
+  return lasting;
 }

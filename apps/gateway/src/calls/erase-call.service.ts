@@ -129,14 +129,14 @@ export class EraseCallService {
 /** @throws ProblemError `conflict` for a call of a session or agent under legal hold */
 function checkNotHeld({ callId, meta: { tenantId, sessionId, agentId } }: CallSnapshot, retention: TenantRetention): void {
   const { heldSessions = [], heldAgents = [] } = retention;
-  const held =
+  const hold =
     sessionId !== undefined && heldSessions.includes(sessionId)
       ? ['session', sessionId, 'heldSessions']
       : agentId !== undefined && heldAgents.includes(agentId)
         ? ['agent', agentId, 'heldAgents']
         : undefined;
-  if (held === undefined) return;
-  const [what, name, setting] = held;
+  if (hold === undefined) return;
+  const [what, name, setting] = hold;
   throw new ProblemError(
     'conflict',
     `The ${what} ${name} is under legal hold (tenants.${tenantId}.retention.${setting}): nothing of it is erased`,

@@ -21,17 +21,17 @@ export class OutputController {
   ): Promise<void> {
     const bytes = await this.reader.output(caller, parseCallId(id));
     reply.header('Accept-Ranges', 'bytes').type('text/plain; charset=utf-8');
-    const asked = rangeOf(range, bytes.length);
-    if (asked === 'all') {
+    const part = rangeOf(range, bytes.length);
+    if (part === 'all') {
       reply.send(bytes);
       return;
     }
-    if (asked === 'outside') {
+    if (part === 'outside') {
       reply.header('Content-Range', `bytes */${bytes.length}`);
       throw new ProblemError('range_not_satisfiable', `The output has ${bytes.length} bytes`);
     }
-    reply.status(206).header('Content-Range', `bytes ${asked.start}-${asked.end}/${bytes.length}`);
-    reply.send(bytes.subarray(asked.start, asked.end + 1));
+    reply.status(206).header('Content-Range', `bytes ${part.start}-${part.end}/${bytes.length}`);
+    reply.send(bytes.subarray(part.start, part.end + 1));
   }
 }
 

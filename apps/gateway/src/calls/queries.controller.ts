@@ -38,27 +38,27 @@ export class QueriesController {
   list(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<CallPage> {
-    return this.queries.page(caller.tenantId, query, gone);
+    return this.queries.page(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.countCalls)
   count(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<CallCount> {
-    return this.queries.count(caller.tenantId, query, gone);
+    return this.queries.count(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.facetCalls)
   facets(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.facetCalls>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<CallFacets> {
-    return this.queries.facets(caller.tenantId, query, gone);
+    return this.queries.facets(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.cancelCalls)
@@ -84,55 +84,55 @@ export class QueriesController {
   stats(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getStats>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<Stats> {
-    return this.queries.stats(caller.tenantId, query, gone);
+    return this.queries.stats(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.getToolStats)
   tools(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<ToolStatsPage> {
-    return this.queries.tools(caller.tenantId, query, gone);
+    return this.queries.tools(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.listFailures)
   failures(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<FailurePage> {
-    return this.queries.failures(caller.tenantId, query, gone);
+    return this.queries.failures(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.getUsage)
   usage(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.getUsage>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<UsagePage> {
     if (query.by === 'tenant' && !caller.scopes.includes('operate'))
       throw new ProblemError('forbidden', 'Usage by tenant is of all tenants: it needs a key with the scope operate');
-    return this.queries.usage(caller.tenantId, query, gone);
+    return this.queries.usage(caller.tenantId, query, disconnect);
   }
 
   @Endpoint(ROUTES.testPolicy)
   testPolicy(
     @CurrentPrincipal() caller: Principal,
     @RouteBody() body: BodyOf<typeof ROUTES.testPolicy>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<PolicyTestResult> {
-    return this.policyTest.test(caller, body, gone);
+    return this.policyTest.test(caller, body, disconnect);
   }
 
   @Endpoint(ROUTES.listSessions)
   sessions(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<SessionPage> {
-    return this.queries.sessions(caller.tenantId, query, gone);
+    return this.queries.sessions(caller.tenantId, query, disconnect);
   }
 }

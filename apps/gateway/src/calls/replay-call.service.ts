@@ -42,13 +42,13 @@ export class ReplayCallService {
       ...(agentId === undefined ? {} : { agentId }),
       ...(userId === undefined ? {} : { userId }),
     };
-    const { requesters, spoken } = await this.reader.submissionInfo(principal, callId);
+    const { requesters, dialectForm } = await this.reader.submissionInfo(principal, callId);
     // Editors count as submitters: with four eyes, the author of the arguments cannot approve them.
     const editors = call.approval?.decided?.edited === undefined ? [] : [call.approval.decided.by];
     return this.submitCall.submit(principal, body, {
       ...options,
       replayOf: callId,
-      spoken,
+      dialectForm,
       requesters: [...new Set([...requesters, ...editors])],
     });
   }

@@ -65,18 +65,18 @@ export class TestPolicyService {
   ) {}
 
   /**
-   * Evaluates the calls one after the other, with a turn of the event loop between them, until the time is over or `gone`
+   * Evaluates the calls one after the other, with a turn of the event loop between them, until the time is over or `disconnect`
    * aborts.
    *
    * @throws ProblemError `invalid_request` that names the wrong fields, `too_many_requests` while another test of the tenant
    * runs
    */
-  test(principal: Principal, body: PolicyTestBody, gone: AbortSignal): Promise<PolicyTestResult> {
-    return this.turns.run(principal.tenantId, () => this.run(principal, body, gone));
+  test(principal: Principal, body: PolicyTestBody, disconnect: AbortSignal): Promise<PolicyTestResult> {
+    return this.turns.run(principal.tenantId, () => this.run(principal, body, disconnect));
   }
 
-  private async run(principal: Principal, { config, filter, limit }: PolicyTestBody, gone: AbortSignal): Promise<PolicyTestResult> {
-    const deadline = AbortSignal.any([AbortSignal.timeout(MOST_MS), gone]);
+  private async run(principal: Principal, { config, filter, limit }: PolicyTestBody, disconnect: AbortSignal): Promise<PolicyTestResult> {
+    const deadline = AbortSignal.any([AbortSignal.timeout(MOST_MS), disconnect]);
     const now = this.evaluatorBy(this.policies);
     const then = this.evaluatorBy(new PolicyConfigService({ ...this.configOf(principal, config), patternsBy: 'user' }));
     const result = { tested: 0, changed: [] as Changed[], skipped: [] as PolicyTestResult['skipped'] };
@@ -113,7 +113,7 @@ export class TestPolicyService {
       if (call.erased) return () => Promise.resolve({ skipped: 'its content was erased' });
       const { agentId, sessionId, userId } = call;
       const submitter = submitterOf(this.apiKeys, principal.tenantId, await this.reader.submission(callId));
-      const { spoken } = await this.reader.submissionInfo(principal, callId);
+      const { dialectForm } = await this.reader.submissionInfo(principal, callId);
       const body = {
         tool,
         dialect: 'core',
@@ -126,9 +126,9 @@ export class TestPolicyService {
       const { userId: _user, ...shown } = whose;
       return () =>
         skipping(async () => {
-          const before = await now.evaluate(submitter, { ...body, ...whose }, spoken);
+          const before = await now.evaluate(submitter, { ...body, ...whose }, dialectForm);
           await setImmediate();
-          const after = await then.evaluate(submitter, { ...body, ...whose }, spoken);
+          const after = await then.evaluate(submitter, { ...body, ...whose }, dialectForm);
           const why = notEvaluated(before) ?? notEvaluated(after);
           if (why !== undefined) return { skipped: why };
           const [was, is] = [verdictOf(before.decision), verdictOf(after.decision)];

@@ -65,7 +65,7 @@ export class BeforeHooks {
     const { evaluated, transient: passing = false, runs, events } = ran;
     const decision = { ...evaluated.decision, reasons: [...evaluated.decision.reasons, ...runs.map(reasonOf)] };
     const feedback = runs
-      .flatMap(({ feedback: said = [] }) => said)
+      .flatMap(({ feedback: texts = [] }) => texts)
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
     const left = evaluated.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
@@ -114,9 +114,9 @@ export class BeforeHooks {
       const about = redaction.redactorFor(evaluated.args);
       const mask = redaction.masked(evaluated.args);
       const input = inputOf(request, evaluated, hooks.cwd, hook, {
-        shown: mask.masked,
-        said: hook.secrets ? (text) => text : about,
-        named: hook.secrets ? (text) => text : (text) => redaction.identifier(text),
+        maskedArguments: mask.masked,
+        redactText: hook.secrets ? (text) => text : about,
+        redactName: hook.secrets ? (text) => text : (text) => redaction.identifier(text),
       });
       let run: HookRun;
       try {
@@ -166,8 +166,8 @@ export class BeforeHooks {
     hook: string,
   ): Promise<EvaluatedCall> {
     // Hooks see and rewrite canonical arguments.
-    const canonical = before.spoken === undefined ? body : { ...body, tool: before.tool?.name ?? body.tool };
-    const reevaluated = await this.evaluator.evaluate(principal, { ...canonical, arguments: asArguments(args) }, before.spoken);
+    const canonical = before.dialectForm === undefined ? body : { ...body, tool: before.tool?.name ?? body.tool };
+    const reevaluated = await this.evaluator.evaluate(principal, { ...canonical, arguments: asArguments(args) }, before.dialectForm);
     const evaluated = inPlace(before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose });
     if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
     const { message, errors } = evaluated.rejection.error;
@@ -216,9 +216,9 @@ function asArguments(value: JsonValue): Record<string, JsonValue> {
 
 /** Redaction for a hook: of the arguments, of texts about the call, and of names chosen by the caller. */
 interface HookInputRedaction {
-  readonly shown: JsonValue;
-  readonly said: (text: string) => string;
-  readonly named: (text: string) => string;
+  readonly maskedArguments: JsonValue;
+  readonly redactText: (text: string) => string;
+  readonly redactName: (text: string) => string;
 }
 
 function inputOf(
@@ -226,7 +226,7 @@ function inputOf(
   evaluated: EvaluatedCall,
   cwd: string,
   hook: AppliedHook,
-  { shown, said, named }: HookInputRedaction,
+  { maskedArguments, redactText, redactName }: HookInputRedaction,
 ): HookInput {
   const agentId = body.agentId ?? principal.agentId;
   return {
@@ -236,11 +236,11 @@ function inputOf(
     cwd,
     ...(body.sessionId === undefined ? {} : { session_id: body.sessionId }),
     tool_name: evaluated.tool?.name ?? evaluated.requestedTool,
-    tool_input: hook.secrets ? evaluated.args : shown,
+    tool_input: hook.secrets ? evaluated.args : maskedArguments,
     call_id: callId,
     tenant_id: principal.tenantId,
     ...(agentId === undefined ? {} : { agent_id: agentId }),
-    ...(body.toolCallId === undefined ? {} : { tool_call_id: named(body.toolCallId) }),
-    ...(evaluated.purpose === undefined ? {} : { purpose: said(evaluated.purpose) }),
+    ...(body.toolCallId === undefined ? {} : { tool_call_id: redactName(body.toolCallId) }),
+    ...(evaluated.purpose === undefined ? {} : { purpose: redactText(evaluated.purpose) }),
   };
 }

@@ -10,7 +10,7 @@ import {
   type SubmitCallBody,
   type ToolDescriptor,
 } from '#contracts';
-import type { SpokenCall } from '#dialects';
+import type { DialectForm, MisunderstoodCall } from '#dialects';
 import { negationsIn } from '#patterns';
 import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
@@ -19,8 +19,7 @@ import { EffectivePolicyService, type EffectivePolicy } from './effective-policy
 import { StoredRules } from '../../governance/stored-rules.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
-import { executionIn, fromDialect, inDialect } from './dialect-call.js';
-import { aliasedTool } from '../tool-aliases.js';
+import { canonicalCall, executionIn, withDialectText, type CanonicalCall } from './canonical-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
 
 const MORE_DENIED: Decision = {
@@ -41,12 +40,10 @@ const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplie
 /**
  * Evaluates a call before it exists, for submissions and quotes. Changes nothing. Steps, the first rejection ends them:
  *
- * 1. resolve an alias of the agent's configuration
- * 2. translate a call of a dialect
- * 3. resolve the tool
- * 4. the tool is available to this key, agent and session, and a worker serves it
- * 5. parse and validate the arguments
- * 6. policy
+ * 1. resolve an alias of the agent's configuration, and translate a call of a dialect (`canonicalCall`)
+ * 2. resolve the tool, which must be available to this key, agent and session, and served by a worker
+ * 3. parse and validate the arguments
+ * 4. policy
  */
 @Injectable()
 export class CallEvaluator {
@@ -58,114 +55,79 @@ export class CallEvaluator {
   ) {}
 
   /**
-   * `spoken`: dialect form of a call whose tool and arguments are already canonical. Returns a promise only if the session has
-   * to be read.
+   * `dialectForm`: set for a call whose tool and arguments are already canonical. Returns a promise only if the session has to
+   * be read.
    * @throws ProblemError for an agent or user that the key may not act for
    */
-  evaluate(principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): Promise<EvaluatedCall> | EvaluatedCall {
+  evaluate(principal: Principal, body: SubmitCallBody, dialectForm?: DialectForm): Promise<EvaluatedCall> | EvaluatedCall {
     const policy = this.policies.of(principal, body);
     return policy instanceof Promise
-      ? policy.then((rules) => this.evaluateSpoken(rules, principal, body, spoken))
-      : this.evaluateSpoken(policy, principal, body, spoken);
+      ? policy.then((rules) => this.evaluateBy(rules, principal, body, dialectForm))
+      : this.evaluateBy(policy, principal, body, dialectForm);
   }
 
-  private evaluateSpoken(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
-    const named = spoken === undefined ? aliasedTool(rules.policy.toolAliases, body.tool) : undefined;
-    if (named === undefined) return this.evaluateNamed(rules, principal, body, spoken);
-    const evaluated = this.evaluateNamed(rules, principal, { ...body, tool: named });
-    return evaluated.spoken === undefined ? { ...evaluated, requestedTool: body.tool } : evaluated;
-  }
-
-  private evaluateNamed(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
-    if (spoken !== undefined) return inDialect({ ...this.evaluateBy(rules, principal, body, spoken), requestedTool: spoken.name, spoken });
-    const { dialect = rules.dialect } = body;
-    if (dialect === 'core') return this.evaluateBy(rules, principal, body);
-    const canonical = fromDialect(this.tools.for(principal.tenantId), dialect, body, (tool) => rules.available(tool).ok);
-    if ('refused' in canonical) {
-      const userId = userOf(principal, body.userId, rules.sessionUser);
-      const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
-      const unreachable = this.unreachable(rules, call, canonical.refused.tool);
-      return unreachable === undefined
-        ? { ...canonical.refused, ...call }
-        : inDialect({ ...unreachable, spoken: canonical.refused.spoken });
-    }
-    if (canonical.spoken === undefined) return this.evaluateBy(rules, principal, canonical.body);
-    const byTool = this.evaluateBy(rules, principal, canonical.body, canonical.spoken);
-    const evaluated =
-      (byTool.rejection === undefined ? this.forbiddenName(rules, principal, canonical.spoken.name, byTool) : undefined) ?? byTool;
-    const { purpose = evaluated.purpose, timeoutMs } = canonical;
-    const tool = evaluated.tool && this.timed(principal, evaluated.tool, timeoutMs);
-    return inDialect({
-      ...evaluated,
-      requestedTool: canonical.spoken.name,
-      spoken: canonical.spoken,
-      ...(tool === undefined ? {} : { tool }),
-      ...(purpose === undefined ? {} : { purpose }),
-    });
+  private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, dialectForm?: DialectForm): EvaluatedCall {
+    const call =
+      dialectForm === undefined
+        ? canonicalCall(this.tools.for(principal.tenantId), body, {
+            dialect: body.dialect ?? rules.dialect,
+            aliases: rules.policy.toolAliases,
+            isOffered: (tool) => rules.available(tool).ok,
+          })
+        : { body, requestedTool: dialectForm.name, dialectForm };
+    return withDialectText(this.evaluateCanonical(rules, principal, call), call.fault);
   }
 
   /** Rejects a name that means different tools in the dialect and in Toolyard, if Toolyard's tool of that name is forbidden. */
-  private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, evaluated: EvaluatedCall): EvaluatedCall | undefined {
+  private forbiddenName(rules: EffectivePolicy, principal: Principal, name: string, meant: ToolDescriptor): Decision | undefined {
     const own = this.tools.for(principal.tenantId).resolve(name);
-    if (own === undefined || own.name === evaluated.tool?.name) return undefined;
+    if (own === undefined || own.name === meant.name) return undefined;
     const pattern = forbiddingPattern([...rules.policy.exclude, ...rules.grants.deniedTools, ...negationsIn(principal.tools ?? [])], own);
-    if (pattern === undefined) return undefined;
-    const reason = `${name} is also ${own.name}, which is excluded from this agent's tools by "${pattern}"`;
-    return { ...evaluated, ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }) };
-  }
-
-  /** Tool with the run time of its dialect, unless the policy sets one. */
-  private timed({ tenantId }: Principal, tool: ToolDescriptor, timeoutMs = tool.timeoutMs): ToolDescriptor {
-    return this.tools.for(tenantId).resolve(tool.name)?.timeoutMs === tool.timeoutMs ? { ...tool, timeoutMs } : tool;
+    return pattern === undefined
+      ? undefined
+      : notAvailable(`${name} is also ${own.name}, which is excluded from this agent's tools by "${pattern}"`);
   }
 
   /** Rejection of a tool that is not available to the call or that no worker serves; undefined for any other tool. */
-  private unreachable(
-    rules: EffectivePolicy,
-    call: Pick<EvaluatedCall, 'requestedTool' | 'args' | 'userId'>,
-    tool: ToolDescriptor | undefined,
-  ): EvaluatedCall | undefined {
-    if (tool === undefined) return undefined;
+  private unreachable(rules: EffectivePolicy, tool: ToolDescriptor): Rejected | undefined {
     const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
-    if (!ok)
-      return {
-        ...call,
-        tool,
-        ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
-      };
+    if (!ok) return denied(notAvailable(reason));
     const ready = this.availability.isRunnable(tool);
-    return ready.ok ? undefined : { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
+    return ready.ok ? undefined : unavailable(ready.reason ?? `${tool.name} is not available`);
   }
 
-  private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody, spoken?: SpokenCall): EvaluatedCall {
+  private evaluateCanonical(
+    rules: EffectivePolicy,
+    principal: Principal,
+    { body, requestedTool, dialectForm, purpose, timeoutMs, fault }: CanonicalCall,
+  ): EvaluatedCall {
     const userId = userOf(principal, body.userId, rules.sessionUser);
-    const call = { requestedTool: body.tool, args: body.arguments, ...(userId === undefined ? {} : { userId }) };
+    const call = { requestedTool, dialectForm, args: body.arguments, userId, purpose };
     const { hooks, policy } = rules;
     const tools = this.tools.for(principal.tenantId);
-    const unreachable = this.unreachable(rules, call, tools.resolve(body.tool));
-    if (unreachable !== undefined) return unreachable;
+    const named = fault?.code === 'not_found' ? undefined : tools.resolve(body.tool);
+    const unreachable = named && this.unreachable(rules, named);
+    if (unreachable !== undefined) return { ...call, tool: named, ...unreachable };
+    if (fault !== undefined) return { ...call, tool: named, ...failed(fault) };
     const prepared = applyToolDefaults(tools, body, policy);
     if (!prepared.ok) {
       const isUnknown = prepared.tool === undefined;
-      const { code, message, errors } = isUnknown ? tools.notFound(body.tool, (tool) => rules.available(tool).ok) : prepared.failure;
-      const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
-      return {
-        ...call,
-        ...(prepared.tool ? { tool: prepared.tool } : {}),
-        decision: NOT_EVALUATED,
-        rejection: { outcome: 'failed', error },
-      };
+      const failure = isUnknown ? tools.notFound(body.tool, (tool) => rules.available(tool).ok) : prepared.failure;
+      return { ...call, tool: prepared.tool, ...failed(failure) };
     }
 
-    const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
+    const { decision: byPolicy, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
+    const forbidden = dialectForm && this.forbiddenName(rules, principal, dialectForm.name, prepared.tool);
+    const decision = byPolicy.effect === 'deny' ? byPolicy : (forbidden ?? byPolicy);
+    // A run time that the policy sets is stronger than the dialect's.
+    const isTimed = timeoutMs !== undefined && prepared.tool.timeoutMs === named?.timeoutMs;
     const { profile } = policy;
-    const execution = executionIn(spoken?.dialect ?? 'core', policy.execution);
+    const execution = executionIn(dialectForm?.dialect ?? 'core', policy.execution);
     const evaluated: EvaluatedCall = {
-      requestedTool: body.tool,
-      tool: prepared.tool,
+      ...call,
+      tool: isTimed ? { ...prepared.tool, timeoutMs } : prepared.tool,
       args: jsonOf(prepared.args),
-      userId,
-      purpose: prepared.purpose,
+      purpose: purpose ?? prepared.purpose,
       decision,
       files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
       egress: prepared.tool.subjects.some(({ kind }) => kind === 'url') ? policy.egress : undefined,
@@ -190,13 +152,12 @@ export class CallEvaluator {
     call: Pick<Call, 'tool' | 'sessionId'>,
     args: Record<string, unknown>,
     files: FileAccess,
-  ): Promise<Refused | undefined> {
+  ): Promise<EvaluatedCall['rejection']> {
     const tool = this.tools.for(principal.tenantId).resolve(call.tool);
     if (tool === undefined) return undefined;
     const rules = await this.policies.of(principal, { sessionId: call.sessionId });
     const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
-    const unavailable: Decision = { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
-    if (!ok) return denied(unavailable).rejection;
+    if (!ok) return denied(notAvailable(reason)).rejection;
     const { decision, facts } = decided(tool, args, rules, principal.keyId);
     if (decision.effect === 'deny') return denied(decision).rejection;
     const grown = await this.denials.haveGrown(files, fileAccessOf(facts, decision)?.denials);
@@ -224,7 +185,7 @@ function decided(
 
 const STRICTNESS = ['allow', 'ask', 'deny'] as const;
 
-type Refused = NonNullable<EvaluatedCall['rejection']>;
+type Rejected = Required<Pick<EvaluatedCall, 'decision' | 'rejection'>>;
 
 /** Hooks that match the tool. Evaluation only lists them; `BeforeHooks` runs them. */
 function hooksOf(
@@ -241,15 +202,25 @@ function jsonOf(args: Record<string, unknown>): JsonValue {
   return args as JsonValue;
 }
 
+function notAvailable(reason: string): Decision {
+  return { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
+}
+
 /** Rejection for a tool without a worker. Not a denial: the same call may run later. */
-function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'rejection'> {
+function unavailable(reason: string): Rejected {
   return {
     decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },
     rejection: { outcome: 'failed', error: { code: 'unavailable', message: reason, retryable: true } },
   };
 }
 
-function denied(decision: Decision): { readonly decision: Decision; readonly rejection: Refused } {
+/** Rejection for a name that no tool has, or for invalid arguments. */
+function failed({ code, message, errors }: Pick<MisunderstoodCall, 'code' | 'message' | 'errors'>): Rejected {
+  const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors: [...errors] } : {}) };
+  return { decision: NOT_EVALUATED, rejection: { outcome: 'failed', error } };
+}
+
+function denied(decision: Decision): Rejected {
   const denials = decision.reasons.filter(({ effect }) => effect === 'deny');
   const why = denials.map(({ reason }) => reason).join('; ');
   const error = { code: 'policy_denied', message: `Denied by policy: ${why}`, retryable: false } as const;

@@ -30,11 +30,11 @@ export class ComposeStage implements AdmissionStage {
   }
 
   private async composeWith(submission: Submission, files?: FileAccessDecision, egress?: EgressRules): Promise<void> {
-    const [keptFiles, keptEgress] = await Promise.all([files && this.rules.keep(files), egress && this.rules.keepEgress(egress)]);
-    this.compose(submission, { files: keptFiles, egress: keptEgress });
+    const [storedFiles, storedEgress] = await Promise.all([files && this.rules.keep(files), egress && this.rules.keepEgress(egress)]);
+    this.compose(submission, { files: storedFiles, egress: storedEgress });
   }
 
-  private compose(submission: Submission, kept: { files?: FileAccess | undefined; egress?: string | undefined }): void {
+  private compose(submission: Submission, access: { files?: FileAccess | undefined; egress?: string | undefined }): void {
     const { principal, body, options, trace } = submission;
     const { idempotencyKey, replayOf, scheduleId, requesters, batchId } = options;
     submission.newCall = newCall({
@@ -58,7 +58,7 @@ export class ComposeStage implements AdmissionStage {
       stageMs: submission.stageMs,
       agentBudget: options.byAgent?.budget,
       lineage: submission.lineage,
-      ...kept,
+      ...access,
       host: this.availability.hostOf({
         tenantId: principal.tenantId,
         agentId: body.agentId ?? principal.agentId,

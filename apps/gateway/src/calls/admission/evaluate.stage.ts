@@ -12,7 +12,7 @@ export class EvaluateStage implements AdmissionStage {
   constructor(private readonly evaluator: CallEvaluator) {}
 
   run(submission: Submission): void | Promise<void> {
-    const evaluated = this.evaluator.evaluate(submission.principal, submission.body, submission.options.spoken);
+    const evaluated = this.evaluator.evaluate(submission.principal, submission.body, submission.options.dialectForm);
     if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = applyCallTree(submission, it)));
     submission.evaluated = applyCallTree(submission, evaluated);
   }

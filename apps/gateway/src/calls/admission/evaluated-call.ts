@@ -10,7 +10,7 @@ import type {
   PolicyProfile,
   ToolDescriptor,
 } from '#contracts';
-import type { SpokenCall } from '#dialects';
+import type { DialectForm } from '#dialects';
 import type { FileAccessDecision } from '#policy';
 
 /** Facts that admission has collected about a call. A call with a rejection is recorded and ends without running. */
@@ -18,7 +18,7 @@ export interface EvaluatedCall {
   /** Tool name in the submission. */
   readonly requestedTool: string;
   /** Dialect form of the call; `tool` and `args` are canonical. */
-  readonly spoken?: SpokenCall | undefined;
+  readonly dialectForm?: DialectForm | undefined;
   /** Absent if the tool does not exist. */
   readonly tool?: ToolDescriptor;
   readonly args: JsonValue;

@@ -164,8 +164,11 @@ function submittedData(input: NewCallInput, name: string, digest: string, text: 
     resultBytes: resultBytes === Infinity ? undefined : resultBytes,
     resultTailBytes: evaluated.resultTailBytes,
     profile: evaluated.profile,
-    dialect: evaluated.spoken?.dialect,
-    dialectHints: evaluated.spoken === undefined || Object.keys(evaluated.spoken.hints).length === 0 ? undefined : evaluated.spoken.hints,
+    dialect: evaluated.dialectForm?.dialect,
+    dialectHints:
+      evaluated.dialectForm === undefined || Object.keys(evaluated.dialectForm.hints).length === 0
+        ? undefined
+        : evaluated.dialectForm.hints,
     hooks: evaluated.hookSet,
     hookFeedback: evaluated.hookFeedback,
     safety: input.safety,

@@ -74,7 +74,7 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: Eva
   const args = again?.value ?? value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose, hookFeedback } = evaluated;
-  const said =
+  const withTexts =
     purpose === undefined && hookFeedback === undefined
       ? evaluated
       : {
@@ -86,10 +86,11 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, evaluated: Eva
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
   const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
   // Redacts rejections too: they may quote input that was no argument, such as malformed JSON or an unknown tool's name.
-  if (!withSecrets) return { body: shownBody, evaluated: evaluated.rejection === undefined ? said : withoutQuotedSecrets(by, said) };
+  if (!withSecrets)
+    return { body: shownBody, evaluated: evaluated.rejection === undefined ? withTexts : withoutQuotedSecrets(by, withTexts) };
   return {
     body: shownBody,
-    evaluated: { ...withoutQuotedSecrets(by, said), args },
+    evaluated: { ...withoutQuotedSecrets(by, withTexts), args },
     ...(args === evaluated.args ? {} : { secretArguments: evaluated.args }),
   };
 }
@@ -107,7 +108,7 @@ function holdsNone(redactor: Redactor, option: TrustOption): boolean {
 }
 
 function withoutQuotedSecrets(redactor: Redactor, evaluated: EvaluatedCall): EvaluatedCall {
-  const text = (said: string) => redactor.rawText(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
+  const text = (quoting: string) => redactor.rawText(quoting.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
   const { decision, rejection, requestedTool, tool, files } = evaluated;
   const { trustOptions, reasons } = decision;
   return {

@@ -1,5 +1,5 @@
 import type { AgentBudget, Call, DecisionReason, Principal, SubmitCallBody } from '#contracts';
-import type { SpokenCall } from '#dialects';
+import type { DialectForm } from '#dialects';
 import { EventLogFull, type Applied, type NewCall, type StoredEvent } from '#event-log';
 import type { Stage, StageTrace } from '#observability';
 import type { CallLineage } from './child-call.service.js';
@@ -17,7 +17,7 @@ export interface SubmitOptions {
   /** Schedule that submits the call. */
   readonly scheduleId?: string | undefined;
   /** Dialect form of a replayed call, whose tool and arguments are canonical. */
-  readonly spoken?: SpokenCall | undefined;
+  readonly dialectForm?: DialectForm | undefined;
   /** Submitters of the replayed calls. */
   readonly requesters?: readonly string[] | undefined;
   /** Batch of the call. */

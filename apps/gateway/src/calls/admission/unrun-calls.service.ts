@@ -6,7 +6,7 @@ import { RedactionConfigService } from '../../governance/redaction-config.servic
 import { eventOrigin } from '../../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { ChildCallService } from './child-call.service.js';
-import { fromDialect } from './dialect-call.js';
+import { canonicalCall } from './canonical-call.js';
 import type { EvaluatedCall } from './evaluated-call.js';
 import { idempotencyScope } from './idempotency.js';
 import { newCall } from './new-call.js';
@@ -49,10 +49,10 @@ export class UnrunCalls {
     const body = child?.body ?? given;
     const { rootId, idempotency } = idempotencyScope(principal, body, idempotencyKey);
     const tools = this.tools.for(principal.tenantId);
-    const canonical = fromDialect(tools, body.dialect, body);
-    const tool = tools.resolve(canonical.body.tool);
+    const { dialectForm, body: meant } = canonicalCall(tools, body, { dialect: body.dialect });
+    const tool = tools.resolve(meant.tool);
     const evaluated: EvaluatedCall = {
-      spoken: 'refused' in canonical ? canonical.refused.spoken : canonical.spoken,
+      dialectForm,
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,

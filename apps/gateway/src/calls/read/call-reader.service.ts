@@ -12,7 +12,7 @@ import {
   type TokenRights,
   type Waiting,
 } from '#contracts';
-import type { SpokenCall } from '#dialects';
+import type { DialectForm } from '#dialects';
 import { callLost, CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { BullCallQueue, type QueuePosition } from '#queue';
 import { backoffMs } from '#timing';
@@ -27,7 +27,7 @@ export interface SubmissionInfo {
   readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
   /** Dialect form of the call. */
-  readonly spoken: SpokenCall | undefined;
+  readonly dialectForm: DialectForm | undefined;
   /** File access by the decision at submission; empty for the workspace only. */
   readonly files: FileAccess;
   /** Number of times that the session was deleted. */
@@ -145,7 +145,7 @@ export class CallReader {
     const data: Partial<SubmittedData> = event.type === 'call.submitted' ? event.data : {};
     const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [], submitter } = data;
     const all = [...new Set([event.actor, ...requesters])];
-    return { requester: event.actor, submitter, requesters: all, hookSet, files, sessionEpoch, spoken: spokenOf(data) };
+    return { requester: event.actor, submitter, requesters: all, hookSet, files, sessionEpoch, dialectForm: dialectFormOf(data) };
   }
 
   /** Whole output of an ended call: the stored output if the result was cut, else the result's content, one item per line. */
@@ -159,7 +159,7 @@ export class CallReader {
   }
 }
 
-function spokenOf({ dialect, dialectHints: hints = {}, requestedTool, tool = '' }: Partial<SubmittedData>): SpokenCall | undefined {
+function dialectFormOf({ dialect, dialectHints: hints = {}, requestedTool, tool = '' }: Partial<SubmittedData>): DialectForm | undefined {
   return dialect === undefined ? undefined : { dialect, name: requestedTool ?? tool, hints };
 }
 
