@@ -27,7 +27,7 @@ const remembered = new LRUCache<string, Glob | PatternError>({
  * - `{a,b}` either; braces nest and may have slashes in them
  * - `\` before a character makes it plain text; so is a `!` in front, and a name that begins with a dot is a name like others
  *
- * The glob as plain text fits, too. @throws PatternError when it is too long or has syntax that is not supported
+ * Matches the glob itself as plain text, too. @throws PatternError when it is too long or has syntax that is not supported
  */
 export function compileGlob(pattern: string): Glob {
   const glob = globOrFault(pattern);
@@ -81,11 +81,11 @@ function compiled(pattern: string): Glob {
   checkSyntax(pattern);
   const expanded = expandBraces(pattern);
   const alternatives = expanded.map(partsOf);
-  const fits = (names: readonly string[], prefix: boolean) => alternatives.some((parts) => namesMatch(parts, names, prefix));
+  const anyMatches = (names: readonly string[], prefix: boolean) => alternatives.some((parts) => namesMatch(parts, names, prefix));
   const itself = plain(pattern);
   return {
-    matches: (text) => itself.matches(text) || fits(text.split('/'), false),
-    covers: (path) => itself.covers(path) || fits(path === '' ? [] : path.split('/'), true),
+    matches: (text) => itself.matches(text) || anyMatches(text.split('/'), false),
+    covers: (path) => itself.covers(path) || anyMatches(path === '' ? [] : path.split('/'), true),
     size: expanded.reduce((sum, it) => sum + it.length, 0),
   };
 }

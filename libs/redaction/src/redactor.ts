@@ -85,9 +85,9 @@ export class Redactor {
   json<T extends Json>(value: T): Redacted<T> {
     const secrets: string[] = [];
     const key = (raw: string) => {
-      const taken = this.redactRaw(raw);
-      for (const secret of taken.secrets) secrets.push(secret);
-      return taken.value;
+      const redacted = this.redactRaw(raw);
+      for (const secret of redacted.secrets) secrets.push(secret);
+      return redacted.value;
     };
     const text = (raw: string) => (secrets.length < MOST_SECRETS ? key(raw) : raw === '' ? raw : REDACTED);
     const named = (secret: string) => {
@@ -182,7 +182,7 @@ interface Walk {
 /** Redacts a text that arrives in pieces and reports the edits with their lengths, so that callers can place marks of their own. */
 export class EditStream implements RedactedStream {
   /** Decided text as context for the following text, then undecided text. */
-  private held = '';
+  private buffer = '';
   private decided = 0;
   private state: ScanState = INITIAL_STATE;
 
@@ -200,32 +200,32 @@ export class EditStream implements RedactedStream {
   truncate(piece: string): Edit[] {
     const edits = this.advance(piece, false);
     const { heldLength } = this;
-    return heldLength === 0 ? edits : [...edits, { length: heldLength, text: markOf(heldLength), kept: false }];
+    return heldLength === 0 ? edits : [...edits, { length: heldLength, text: markOf(heldLength), isUnchanged: false }];
   }
 
   /** Number of characters held back. */
   get heldLength(): number {
-    return this.held.length - this.decided;
+    return this.buffer.length - this.decided;
   }
 
   /** Edits of the text decided by this piece. */
   advance(piece: string, final: boolean): Edit[] {
-    this.held += piece;
-    const { matches, until, state } = this.finder.scan(this.held, this.state, final);
-    const edits = editsOf(this.held, this.decided, until, matches);
+    this.buffer += piece;
+    const { matches, until, state } = this.finder.scan(this.buffer, this.state, final);
+    const edits = editsOf(this.buffer, this.decided, until, matches);
     const drop = Math.max(0, Math.min(until, state.from) - CONTEXT);
-    this.held = this.held.slice(drop);
+    this.buffer = this.buffer.slice(drop);
     this.decided = until - drop;
     this.state = { from: state.from - drop, floor: Math.max(0, state.floor - drop), tail: state.tail };
     return edits;
   }
 }
 
-/** Edit of a piece of decided text: `length` input characters become `text`. `kept`: unchanged. */
+/** Edit of a piece of decided text: `length` input characters become `text`. */
 export interface Edit {
   readonly length: number;
   readonly text: string;
-  readonly kept: boolean;
+  readonly isUnchanged: boolean;
 }
 
 function editsOf(text: string, from: number, until: number, hits: readonly Match[]): Edit[] {
@@ -233,11 +233,11 @@ function editsOf(text: string, from: number, until: number, hits: readonly Match
   let at = from;
   for (const { start, end, silent } of hits) {
     const begin = Math.max(start, at);
-    if (begin > at) edits.push({ length: begin - at, text: text.slice(at, begin), kept: true });
-    edits.push({ length: end - begin, text: silent ? '' : REDACTED, kept: false });
+    if (begin > at) edits.push({ length: begin - at, text: text.slice(at, begin), isUnchanged: true });
+    edits.push({ length: end - begin, text: silent ? '' : REDACTED, isUnchanged: false });
     at = end;
   }
-  if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
+  if (until > at) edits.push({ length: until - at, text: text.slice(at, until), isUnchanged: true });
   return edits;
 }
 
@@ -282,14 +282,14 @@ function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string
     if (name !== key) (names ??= new Map()).set(key, name);
   }
   if (names === undefined) return undefined;
-  const taken = new Set(Object.keys(fields).filter((key) => names.get(key) === undefined));
+  const usedNames = new Set(Object.keys(fields).filter((key) => names.get(key) === undefined));
   const numbers = new Map<string, number>();
   for (const [key, name] of names) {
     let unique = name;
     let number = numbers.get(name) ?? 2;
-    for (; taken.has(unique); number++) unique = `${name} (${number})`;
+    for (; usedNames.has(unique); number++) unique = `${name} (${number})`;
     numbers.set(name, number);
-    taken.add(unique);
+    usedNames.add(unique);
     names.set(key, unique);
   }
   return names;

@@ -118,9 +118,9 @@ export class AgentLoop {
     const answer = await parts.gateway.submit(ctx, turn.turn, after, this.left(spent, wanted.length - after));
     if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
     if (answer.kind === 'refused') throw await this.refusal(answer);
-    const kept = await parts.journal.keepSubmitted(ctx.callId, turn.turn, after, answer.calls);
+    const submitted = await parts.journal.keepSubmitted(ctx.callId, turn.turn, after, answer.calls);
     const startedCalls = new Set(
-      kept.flatMap(({ toolCallId, callId, error }) => (callId === undefined || error !== undefined ? [] : [toolCallId])),
+      submitted.flatMap(({ toolCallId, callId, error }) => (callId === undefined || error !== undefined ? [] : [toolCallId])),
     );
     for (const { tool, toolCallId } of wanted)
       if (startedCalls.has(toolCallId)) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
@@ -154,7 +154,7 @@ export class AgentLoop {
       });
       const tookMs = Math.round(performance.now() - startedAt);
       const offered = tools.map(({ name }) => name);
-      const kept = await parts.journal.keepTurn(ctx.callId, {
+      const recorded = await parts.journal.keepTurn(ctx.callId, {
         ...readAnswer(answer, { offered, exists: (name) => view.resolve(name) !== undefined }),
         ...(answer.thinking === undefined ? {} : { thinking: [...answer.thinking] }),
         turn,
@@ -164,7 +164,7 @@ export class AgentLoop {
         tookMs,
         steering: steering.get(turn)?.length ?? 0,
       });
-      await this.log.write(kept);
+      await this.log.write(recorded);
       telemetry.agentTurn.emit({ agent: definition.name, ok: true, tookMs, ...answer.usage });
       return undefined;
     } catch (error) {

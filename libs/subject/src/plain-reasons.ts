@@ -76,9 +76,9 @@ export function plainReason(reason: string): string {
 
 /** Distinct reasons for an approval, the most specific one first. */
 export function plainReasons({ decision, approval }: Pick<Call, 'decision' | 'approval'>): string[] {
-  const asked = decision.reasons
+  const byPolicy = decision.reasons
     .filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined)
     .toSorted((a, b) => AXES.indexOf(a.axis) - AXES.indexOf(b.axis) || placeOf(a.rule) - placeOf(b.rule))
     .map(({ reason }) => reason);
-  return [...new Set([...asked, ...(approval?.reasons ?? [])].map(plainReason))];
+  return [...new Set([...byPolicy, ...(approval?.reasons ?? [])].map(plainReason))];
 }

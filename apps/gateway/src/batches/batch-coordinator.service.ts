@@ -10,7 +10,7 @@ import { FairTurns } from '../platform/fair-turns.service.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
 import type { BatchRecord } from './batch-record.js';
-import { KeptText } from './batch-watches.js';
+import { TextBudget } from './batch-watches.js';
 import { BatchStore, LEASE_MS, RELEASED } from './batch-store.service.js';
 
 const SWEEP_MS = LEASE_MS / 4;
@@ -36,7 +36,7 @@ interface AdoptOptions {
 @Injectable()
 export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly executors = new Map<string, BatchExecutor>();
-  private readonly kept = new KeptText();
+  private readonly textBudget = new TextBudget();
   private readonly closing = new AbortController();
   private sweeping: Promise<number> | undefined;
 
@@ -86,7 +86,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
       turns,
       closing: this.closing.signal,
       failed,
-      ...(isAwaited ? { kept: this.kept } : {}),
+      ...(isAwaited ? { textBudget: this.textBudget } : {}),
     });
     this.executors.set(id, run);
     const unsubscribe = this.notifications.subscribe(id, () => run.schedule());

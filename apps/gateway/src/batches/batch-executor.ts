@@ -12,7 +12,7 @@ import type { BatchProgress, BatchRecord } from './batch-record.js';
 import { BatchSlots } from './batch-slots.js';
 import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
-import { BatchWatches, type KeptText, type WatchedEnd } from './batch-watches.js';
+import { BatchWatches, type TextBudget, type WatchedEnd } from './batch-watches.js';
 
 /** Most concurrent actions of a batch. */
 const AT_ONCE = 250;
@@ -41,7 +41,7 @@ export interface BatchRunDeps {
   readonly hub: Pick<EventHub, 'watch'>;
   readonly turns: Pick<FairTurns, 'next'>;
   /** Memory for events of ended calls while a client waits for the batch. */
-  readonly kept?: KeptText | undefined;
+  readonly textBudget?: TextBudget | undefined;
   /** Aborts when this process stops; another gateway continues. */
   readonly closing: AbortSignal;
   /** Called for each failed try; the next one follows automatically. */
@@ -59,7 +59,7 @@ export class BatchExecutor {
   private readonly slots: BatchSlots;
   private readonly watches: BatchWatches;
   private stop: BatchStop | undefined;
-  private held: ReadonlyMap<string, DeferredApproval>;
+  private deferred: ReadonlyMap<string, DeferredApproval>;
   private steeringCheckedUpTo: number;
   /** Concurrent actions: one after a failure, such as a tenant without room, then doubled each time. */
   private atOnce = AT_ONCE;
@@ -76,10 +76,10 @@ export class BatchExecutor {
     private readonly batch: BatchRecord,
     private readonly deps: BatchRunDeps,
   ) {
-    const { doc, stop, held } = batch;
-    this.watches = new BatchWatches(deps.hub, deps.kept, (callId, end) => this.callEnded(callId, end));
+    const { doc, stop, deferred } = batch;
+    this.watches = new BatchWatches(deps.hub, deps.textBudget, (callId, end) => this.callEnded(callId, end));
     this.stop = stop;
-    this.held = held;
+    this.deferred = deferred;
     this.steeringCheckedUpTo = doc.sessionId === undefined ? Infinity : 0;
     this.slots = new BatchSlots(batch);
     this.done = new Promise((resolve) => (this.resolveDone = resolve));
@@ -174,7 +174,7 @@ export class BatchExecutor {
   private async start(index: number): Promise<void> {
     if (this.deps.calls.rejection(this.batch) !== undefined) return;
     const { callId, state } = this.slots.at(index);
-    const approval = callId === undefined ? undefined : this.held.get(callId);
+    const approval = callId === undefined ? undefined : this.deferred.get(callId);
     if (state !== 'approved' || callId === undefined || approval === undefined) {
       return this.submit(index);
     }
@@ -273,11 +273,11 @@ export class BatchExecutor {
 
   /** Reads changes by other processes: stop, end, approvals. */
   private async refreshRecord(): Promise<void> {
-    const { stop, endedAt, held }: BatchProgress = await this.deps.store.progress(this.batch.doc.id, this.slots.questions());
+    const { stop, endedAt, deferred }: BatchProgress = await this.deps.store.progress(this.batch.doc.id, this.slots.questions());
     this.stop = stop;
-    this.held = held;
+    this.deferred = deferred;
     this.hasEnded ||= endedAt !== undefined;
-    this.slots.approve(held);
+    this.slots.approve(deferred);
   }
 
   /** Reads the states of stale calls, and watches calls that have not ended. */
@@ -293,7 +293,7 @@ export class BatchExecutor {
   }
 
   private update(index: number, snapshot: Parameters<BatchSlots['update']>[1]): void {
-    const over = this.slots.update(index, snapshot, this.held);
+    const over = this.slots.update(index, snapshot, this.deferred);
     if (over !== undefined) this.watches.remove(over);
   }
 

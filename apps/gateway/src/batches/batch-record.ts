@@ -30,7 +30,7 @@ export interface BatchProgress {
   /** Call ids by index in the batch; a missing index is not known to be submitted. */
   readonly callIds: ReadonlyMap<number, string>;
   /** Deferred approvals by call id. */
-  readonly held: ReadonlyMap<string, DeferredApproval>;
+  readonly deferred: ReadonlyMap<string, DeferredApproval>;
 }
 
 export interface BatchRecord extends BatchProgress {
@@ -41,11 +41,11 @@ export interface BatchRecord extends BatchProgress {
 }
 
 /** Field names of the batch's hash besides `doc`, `calls`, `at`, `stop`, `steering`, `ended`. */
-export const fieldOf = { call: (index: number) => `c${index}`, held: (callId: string) => `a${callId}` };
+export const fieldOf = { call: (index: number) => `c${index}`, deferred: (callId: string) => `a${callId}` };
 
 /** Record of a new batch as stored, except that `submittedAt` is by this process's clock. */
 export function newRecord(doc: BatchDefinition, calls: readonly BatchCallBody[]): BatchRecord {
-  return { doc, calls, submittedAt: Date.now(), steering: [], callIds: new Map(), held: new Map() };
+  return { doc, calls, submittedAt: Date.now(), steering: [], callIds: new Map(), deferred: new Map() };
 }
 
 type Fields = Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export function progressOf(fields: Fields): BatchProgress {
     ...(ended === undefined ? {} : { endedAt: Number(ended) }),
     steering: steering === undefined ? [] : z.array(SteeringMessage).parse(JSON.parse(steering)),
     callIds: new Map(entries.flatMap(([name, value]) => (/^c\d+$/.test(name) ? [[Number(name.slice(1)), value] as const] : []))),
-    held: new Map(
+    deferred: new Map(
       entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), DeferredApproval.parse(JSON.parse(value))] as const] : [])),
     ),
   };

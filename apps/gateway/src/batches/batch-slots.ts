@@ -14,7 +14,7 @@ interface Slot {
 
 const UNSUBMITTED: ReadonlySet<BatchSlot['state']> = new Set(['pending', 'asking', 'approved']);
 
-type HeldApprovals = ReadonlyMap<string, DeferredApproval>;
+type DeferredApprovals = ReadonlyMap<string, DeferredApproval>;
 
 /** States of the calls of one batch, as far as this process knows them: the decider's facts, one slot per call. */
 export class BatchSlots {
@@ -102,8 +102,9 @@ export class BatchSlots {
     return this.all.flatMap(({ state, callId }) => (callId !== undefined && (state === 'asking' || state === 'approved') ? [callId] : []));
   }
 
-  approve(held: HeldApprovals): void {
-    for (const slot of this.all) if (slot.state === 'asking' && slot.callId !== undefined && held.has(slot.callId)) slot.state = 'approved';
+  approve(deferred: DeferredApprovals): void {
+    for (const slot of this.all)
+      if (slot.state === 'asking' && slot.callId !== undefined && deferred.has(slot.callId)) slot.state = 'approved';
   }
 
   cancelled(index: number): void {
@@ -125,7 +126,7 @@ export class BatchSlots {
   update(
     index: number,
     snapshot: Pick<CallSnapshot, 'callId' | 'status' | 'attempt'> | undefined,
-    held: HeldApprovals,
+    deferred: DeferredApprovals,
   ): string | undefined {
     const slot = this.at(index);
     // Ignores an outdated state: the End may have been seen during the read.
@@ -142,7 +143,7 @@ export class BatchSlots {
       return snapshot.callId;
     }
     if (snapshot.status === 'waiting_approval' && this.keepsQuestions) {
-      slot.state = held.has(snapshot.callId) ? 'approved' : 'asking';
+      slot.state = deferred.has(snapshot.callId) ? 'approved' : 'asking';
     } else if (slot.state !== 'stopping') slot.state = 'open';
     return undefined;
   }

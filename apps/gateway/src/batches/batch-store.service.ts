@@ -82,9 +82,9 @@ export class BatchStore {
     return at === null || ended !== null;
   }
 
-  /** Progress without the large parts. `askedFor`: calls whose approval may be deferred. */
-  async progress(id: string, askedFor: readonly string[]): Promise<BatchProgress> {
-    const names = ['stop', 'ended', ...askedFor.map(fieldOf.held)];
+  /** Progress without the large parts. `approvable`: calls whose approval may be deferred. */
+  async progress(id: string, approvable: readonly string[]): Promise<BatchProgress> {
+    const names = ['stop', 'ended', ...approvable.map(fieldOf.deferred)];
     const values = await this.redis.hmget(keys.batch(id), ...names);
     return progressOf(Object.fromEntries(names.flatMap((name, n) => (typeof values[n] === 'string' ? [[name, values[n]]] : []))));
   }
@@ -137,7 +137,7 @@ export class BatchStore {
   /** False if the call was approved before. */
   async saveDeferredApproval(id: string, callId: string, approval: DeferredApproval): Promise<boolean> {
     try {
-      return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
+      return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.deferred(callId), JSON.stringify(approval)])) === 1;
     } finally {
       await this.notify(id);
     }

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { EventHub, StoredEvent } from '#event-log';
-import { BatchWatches, KeptText } from './batch-watches.js';
+import { BatchWatches, TextBudget } from './batch-watches.js';
 
 const DATA: Readonly<Record<string, object>> = { 'call.submitted': { tool: 'echo', decision: {} }, 'call.end': { outcome: 'completed' } };
 const eventOf = (type: string) =>
@@ -11,9 +11,9 @@ function hubOf(...types: string[]) {
   return { watch: () => ({ ended: Promise.resolve(events), cancel: () => {} }) } as unknown as Pick<EventHub, 'watch'>;
 }
 
-async function watched(kept: KeptText | undefined, ...types: string[]) {
+async function watched(textBudget: TextBudget | undefined, ...types: string[]) {
   const ends: unknown[] = [];
-  const watches = new BatchWatches(hubOf(...types), kept, (_callId, end) => ends.push(end));
+  const watches = new BatchWatches(hubOf(...types), textBudget, (_callId, end) => ends.push(end));
   watches.add('00-1');
   await new Promise(setImmediate);
   return { watches, ends };
@@ -26,7 +26,7 @@ it('tells from the events whether a call ran, and nothing where it did not see t
 });
 
 it('keeps text of a batch only while a client waits, within the room of all batches, and gives it back', async () => {
-  const room = new KeptText(250);
+  const room = new TextBudget(250);
   expect(room.take(250)).toBe(true);
   room.giveBack(250);
   const { watches } = await watched(room, 'call.submitted', 'call.update', 'call.end');

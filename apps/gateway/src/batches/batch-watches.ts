@@ -3,11 +3,11 @@ import { watchedCall } from '../calls/read/watched-call.js';
 import type { CallForResult } from './batch-reader.service.js';
 
 /** Most characters of events that all batches of a process cache for their answers; calls beyond it are read from the log again. */
-const KEPT_CHARS = 64 * 1024 * 1024;
+const MOST_CACHED_CHARACTERS = 64 * 1024 * 1024;
 
 /** Remaining characters of that cache. */
-export class KeptText {
-  constructor(private left = KEPT_CHARS) {}
+export class TextBudget {
+  constructor(private left = MOST_CACHED_CHARACTERS) {}
 
   take(chars: number): boolean {
     if (chars > this.left) return false;
@@ -27,12 +27,12 @@ export type WatchedEnd = { readonly notStarted: boolean } | undefined;
 export class BatchWatches {
   private readonly open = new Map<string, ReturnType<EventHub['watch']>>();
   private readonly seen = new Map<string, CallForResult>();
-  private keptChars = 0;
+  private cachedCharacters = 0;
 
-  /** `kept`: undefined if no client waits. */
+  /** `textBudget`: undefined if no client waits. */
   constructor(
     private readonly hub: Pick<EventHub, 'watch'>,
-    private kept: KeptText | undefined,
+    private textBudget: TextBudget | undefined,
     private readonly over: (callId: string, end: WatchedEnd) => void,
   ) {}
 
@@ -71,8 +71,8 @@ export class BatchWatches {
 
   /** Frees the cache after the answer. */
   forget(): void {
-    this.kept?.giveBack(this.keptChars);
-    this.kept = undefined;
+    this.textBudget?.giveBack(this.cachedCharacters);
+    this.textBudget = undefined;
     this.seen.clear();
   }
 
@@ -83,8 +83,8 @@ export class BatchWatches {
   private keep(callId: string, events: readonly StoredEvent[] = []): void {
     const needed = events.filter(({ type }) => type === 'call.submitted' || type === 'call.end');
     const chars = needed.reduce((sum, { size }) => sum + size, 0);
-    if (this.kept === undefined || needed.length === 0 || !this.kept.take(chars)) return;
-    this.keptChars += chars;
+    if (this.textBudget === undefined || needed.length === 0 || !this.textBudget.take(chars)) return;
+    this.cachedCharacters += chars;
     const call = watchedCall(needed);
     if (call !== undefined) this.seen.set(callId, call);
   }

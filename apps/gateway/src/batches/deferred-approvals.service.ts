@@ -26,7 +26,7 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
     if (batchId === undefined) return false;
     const batch = await this.store.load(batchId);
     if (batch === undefined || batch.doc.onFailure !== 'abort' || batch.endedAt !== undefined) return false;
-    if (batch.held.has(id)) throw approvedBefore(id);
+    if (batch.deferred.has(id)) throw approvedBefore(id);
     return true;
   }
 
@@ -41,7 +41,7 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
 
   async deferredEdit({ id, batchId }: Pick<Call, 'id' | 'batchId'>): Promise<string | undefined> {
     const batch = batchId === undefined ? undefined : await this.store.load(batchId);
-    return batch?.held.get(id)?.edited?.argumentsDigest;
+    return batch?.deferred.get(id)?.edited?.argumentsDigest;
   }
 }
 

@@ -65,10 +65,10 @@ function holdChanges(before: GatewayConfig, after: GatewayConfig, tenantId: stri
   const holds = is.legalHold === true;
   const ofTenant: HoldChange[] = holds === (was.legalHold === true) ? [] : [{ name: undefined, setting: 'legalHold', holds }];
   const named = NAMED_HOLDS.flatMap((setting) => {
-    const [held, stays] = [new Set(was[setting]), new Set(is[setting])];
+    const [earlier, current] = [new Set(was[setting]), new Set(is[setting])];
     return [
-      ...[...stays].filter((name) => !held.has(name)).map((name) => ({ name, setting, holds: true })),
-      ...[...held].filter((name) => !stays.has(name)).map((name) => ({ name, setting, holds: false })),
+      ...[...current].filter((name) => !earlier.has(name)).map((name) => ({ name, setting, holds: true })),
+      ...[...earlier].filter((name) => !current.has(name)).map((name) => ({ name, setting, holds: false })),
     ];
   });
   return [...ofTenant, ...named];

@@ -14,8 +14,8 @@ export class AuditController {
   list(
     @CurrentPrincipal() caller: Principal,
     @RouteQuery() query: QueryOf<typeof ROUTES.listActs>,
-    @ClientDisconnect() gone: AbortSignal,
+    @ClientDisconnect() disconnect: AbortSignal,
   ): Promise<ActPage> {
-    return this.queries.acts(caller.tenantId, query, gone);
+    return this.queries.acts(caller.tenantId, query, disconnect);
   }
 }

@@ -18,17 +18,17 @@ import {
   type UsageQuery,
 } from '#contracts';
 
-/** Queries over many calls of a tenant, answered from the history database. `gone`: disconnect signal of the client. */
+/** Queries over many calls of a tenant, answered from the history database. `disconnect`: aborts when the client disconnects. */
 export interface CallQueries {
-  page(tenantId: string, query: ListCallsQuery, gone?: AbortSignal): Promise<CallPage>;
-  count(tenantId: string, filter: CallFilter, gone?: AbortSignal): Promise<CallCount>;
-  facets(tenantId: string, filter: CallFilter, gone?: AbortSignal): Promise<CallFacets>;
-  sessions(tenantId: string, query: ListSessionsQuery, gone?: AbortSignal): Promise<SessionPage>;
-  stats(tenantId: string, query: StatsQuery, gone?: AbortSignal): Promise<Stats>;
-  tools(tenantId: string, query: PeriodQuery, gone?: AbortSignal): Promise<ToolStatsPage>;
-  failures(tenantId: string, query: PeriodQuery, gone?: AbortSignal): Promise<FailurePage>;
-  usage(tenantId: string, query: UsageQuery, gone?: AbortSignal): Promise<UsagePage>;
-  acts(tenantId: string, query: ListActsQuery, gone?: AbortSignal): Promise<ActPage>;
+  page(tenantId: string, query: ListCallsQuery, disconnect?: AbortSignal): Promise<CallPage>;
+  count(tenantId: string, filter: CallFilter, disconnect?: AbortSignal): Promise<CallCount>;
+  facets(tenantId: string, filter: CallFilter, disconnect?: AbortSignal): Promise<CallFacets>;
+  sessions(tenantId: string, query: ListSessionsQuery, disconnect?: AbortSignal): Promise<SessionPage>;
+  stats(tenantId: string, query: StatsQuery, disconnect?: AbortSignal): Promise<Stats>;
+  tools(tenantId: string, query: PeriodQuery, disconnect?: AbortSignal): Promise<ToolStatsPage>;
+  failures(tenantId: string, query: PeriodQuery, disconnect?: AbortSignal): Promise<FailurePage>;
+  usage(tenantId: string, query: UsageQuery, disconnect?: AbortSignal): Promise<UsagePage>;
+  acts(tenantId: string, query: ListActsQuery, disconnect?: AbortSignal): Promise<ActPage>;
 }
 
 const NO_DATABASE =

@@ -56,9 +56,9 @@ export function historyQueries(
   const acts = new ActList(db, log, (tenantId) => adminPartition(tenantId, partitions));
   const numbers = new Numbers(db, log, partitions);
   const turns = new TenantTurns(TURNS);
-  const guarded = async <Answer>(tenantId: string, gone: AbortSignal | undefined, ask: () => Promise<Answer>): Promise<Answer> => {
+  const guarded = async <Answer>(tenantId: string, disconnect: AbortSignal | undefined, ask: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return await turns.run(tenantId, ask, gone);
+      return await turns.run(tenantId, ask, disconnect);
     } catch (error) {
       if (!(error instanceof HistoryUnavailable)) throw error;
       failed(error.message);
@@ -66,14 +66,14 @@ export function historyQueries(
     }
   };
   return {
-    page: (tenantId, query, gone) => guarded(tenantId, gone, () => calls.page(tenantId, query)),
-    count: (tenantId, filter, gone) => guarded(tenantId, gone, () => calls.count(tenantId, filter)),
-    facets: (tenantId, filter, gone) => guarded(tenantId, gone, () => calls.facets(tenantId, filter)),
-    sessions: (tenantId, query, gone) => guarded(tenantId, gone, () => sessions.page(tenantId, query)),
-    stats: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.stats(tenantId, query)),
-    tools: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.tools(tenantId, query)),
-    failures: (tenantId, query, gone) => guarded(tenantId, gone, () => numbers.failures(tenantId, query)),
-    usage: (tenantId, query, gone) => guarded(tenantId, gone, () => usage.of(tenantId, query)),
-    acts: (tenantId, query, gone) => guarded(tenantId, gone, () => acts.page(tenantId, query)),
+    page: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => calls.page(tenantId, query)),
+    count: (tenantId, filter, disconnect) => guarded(tenantId, disconnect, () => calls.count(tenantId, filter)),
+    facets: (tenantId, filter, disconnect) => guarded(tenantId, disconnect, () => calls.facets(tenantId, filter)),
+    sessions: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => sessions.page(tenantId, query)),
+    stats: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => numbers.stats(tenantId, query)),
+    tools: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => numbers.tools(tenantId, query)),
+    failures: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => numbers.failures(tenantId, query)),
+    usage: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => usage.of(tenantId, query)),
+    acts: (tenantId, query, disconnect) => guarded(tenantId, disconnect, () => acts.page(tenantId, query)),
   };
 }

@@ -27,13 +27,13 @@ export class TenantTurns {
   constructor(private readonly limits: TurnLimits) {}
 
   /**
-   * Runs a task in its turn. `gone`: disconnect signal of the client; removes a waiting task, but does not stop a running one.
+   * Runs a task in its turn. `disconnect`: aborts when the client disconnects, which removes a waiting task, but stops no running one.
    * @throws ProblemError `too_many_requests`
    */
-  async run<Answer>(tenantId: string, ask: () => Promise<Answer>, gone?: AbortSignal): Promise<Answer> {
+  async run<Answer>(tenantId: string, ask: () => Promise<Answer>, disconnect?: AbortSignal): Promise<Answer> {
     const tenant = this.tenants.get(tenantId) ?? { running: 0, waiting: [] };
     if (tenant.waiting.length === 0 && this.mayRun(tenant)) this.begin(tenantId, tenant);
-    else await this.turn(tenantId, tenant, gone);
+    else await this.turn(tenantId, tenant, disconnect);
     try {
       return await ask();
     } finally {
@@ -66,7 +66,7 @@ export class TenantTurns {
     }
   }
 
-  private turn(tenantId: string, tenant: Tenant, gone: AbortSignal | undefined): Promise<void> {
+  private turn(tenantId: string, tenant: Tenant, disconnect: AbortSignal | undefined): Promise<void> {
     const { atOnce, waiting, what } = this.limits;
     if (tenant.waiting.length >= waiting)
       throw new ProblemError(
@@ -77,7 +77,7 @@ export class TenantTurns {
     this.tenants.set(tenantId, tenant);
     return new Promise((resolve, reject) => {
       const begin = () => {
-        gone?.removeEventListener('abort', forget);
+        disconnect?.removeEventListener('abort', forget);
         resolve();
       };
       const forget = () => {
@@ -86,8 +86,8 @@ export class TenantTurns {
         reject(new ProblemError('too_many_requests', 'The client went away before its turn came'));
       };
       tenant.waiting.push(begin);
-      if (gone?.aborted) forget();
-      else gone?.addEventListener('abort', forget, { once: true });
+      if (disconnect?.aborted) forget();
+      else disconnect?.addEventListener('abort', forget, { once: true });
     });
   }
 }

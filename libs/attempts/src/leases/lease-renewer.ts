@@ -31,7 +31,7 @@ export interface Renewal {
 /** Holds the leases of this process. A listener is called until its lease is released, never afterwards. */
 export class LeaseRenewer {
   private readonly table: LeaseTable;
-  private readonly held = new SwapRemoveList<{ readonly lease: HeldLease; readonly listener: LeaseListener }>();
+  private readonly entries = new SwapRemoveList<{ readonly lease: HeldLease; readonly listener: LeaseListener }>();
   private renewal: Renewal;
   private closed = false;
   private healthy = true;
@@ -54,9 +54,9 @@ export class LeaseRenewer {
   hold(callId: string, fence: number, listener: LeaseListener): () => void {
     const lease = this.table.take(callId, fence);
     const entry = { lease, listener };
-    this.held.add(entry);
+    this.entries.add(entry);
     return () => {
-      this.held.delete(entry);
+      this.entries.delete(entry);
       this.table.release(lease);
     };
   }
@@ -77,7 +77,7 @@ export class LeaseRenewer {
   }
 
   private deliver(event: LeaseEvent): void {
-    const entry = this.held.all().find(({ lease }) => lease.generation === event.generation);
+    const entry = this.entries.all().find(({ lease }) => lease.generation === event.generation);
     if (!entry) return;
     if (event.kind === 'cancel') entry.listener.cancelRequested();
     else entry.listener.lost();

@@ -17,10 +17,10 @@ export async function inDialect(
   try {
     const output = await call();
     if (output instanceof Suspension) return output;
-    const { data, structuredContent: _structured, readOn, ...kept } = objectOf(output);
+    const { data, structuredContent: _structured, readOn, ...rest } = objectOf(output);
     const tookMs = sinceFirstStartMs + Math.round(performance.now() - startedAt);
-    const rendered = renderOutput({ dialect, name, hints }, { ...kept, data: data ?? {} }, { args, tookMs, toolCallId, redact });
-    return { ...kept, ...(readOn && { readOn: () => IN_A_FILE }), ...rendered };
+    const rendered = renderOutput({ dialect, name, hints }, { ...rest, data: data ?? {} }, { args, tookMs, toolCallId, redact });
+    return { ...rest, ...(readOn && { readOn: () => IN_A_FILE }), ...rendered };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const { code, message, options } = error;
@@ -40,6 +40,6 @@ function objectOf(output: Exclude<ToolOutput, Suspension>): ToolOutputObject {
 /** Removes `data`, which only dialects read. */
 function withoutData(output: ToolOutput): ToolOutput {
   if (typeof output === 'string' || output instanceof Suspension || !('data' in output)) return output;
-  const { data: _data, ...kept } = output;
-  return kept;
+  const { data: _data, ...rest } = output;
+  return rest;
 }

@@ -15,7 +15,7 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
   const sampling = jsonText(options.sampling);
   if (sampling === false || Buffer.byteLength(sampling ?? '') > LIMITS.samplingBytes)
     return refused(`a question for a model that is no JSON value of at most ${LIMITS.samplingBytes} bytes`);
-  const asks = until === 'input';
+  const isInput = until === 'input';
   const fallback = until === 'timer' ? 0 : undefined;
   const resumeInMs = options.resumeInMs === undefined ? fallback : Math.max(0, Math.ceil(options.resumeInMs));
   if (Number.isNaN(resumeInMs)) return refused('a time that is no number');
@@ -24,10 +24,10 @@ export function suspensionRequest({ options }: Suspension): RunResult<never> {
     request: {
       until,
       ...(resumeInMs === undefined ? {} : { resumeInMs: Math.min(resumeInMs, LIMITS.totalMs) }),
-      ...(asks && typeof prompt === 'string' ? { prompt } : {}),
-      ...(asks && inputSchema !== undefined ? { inputSchema } : {}),
-      ...(asks && options.sampling !== undefined ? { sampling: options.sampling } : {}),
-      ...(asks && options.declinable === true ? { declinable: true } : {}),
+      ...(isInput && typeof prompt === 'string' ? { prompt } : {}),
+      ...(isInput && inputSchema !== undefined ? { inputSchema } : {}),
+      ...(isInput && options.sampling !== undefined ? { sampling: options.sampling } : {}),
+      ...(isInput && options.declinable === true ? { declinable: true } : {}),
       ...(state === undefined ? {} : { state }),
     },
   };

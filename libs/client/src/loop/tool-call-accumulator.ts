@@ -55,8 +55,8 @@ export class ToolCallAccumulator {
   }
 }
 
-function agreed(index: number, what: 'id' | 'name', known: string, said: string | null | undefined): string {
-  if (said === undefined || said === null || said === '' || said === known) return known;
-  if (known === '') return said;
-  throw new ToolyardError('protocol', `The tool call with index ${index} has two ${what}s: ${known} and ${said}`);
+function agreed(index: number, what: 'id' | 'name', known: string, received: string | null | undefined): string {
+  if (received === undefined || received === null || received === '' || received === known) return known;
+  if (known === '') return received;
+  throw new ToolyardError('protocol', `The tool call with index ${index} has two ${what}s: ${known} and ${received}`);
 }

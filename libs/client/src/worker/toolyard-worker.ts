@@ -157,7 +157,7 @@ export class ToolyardWorker {
     if (this.calls.has(key)) return;
     const pool = this.poolOf(frame.tool);
     this.granted.set(pool, Math.max(0, (this.granted.get(pool) ?? 0) - 1));
-    const send = (said: WorkerFrame) => this.link?.send(said);
+    const send = (frame: WorkerFrame) => this.link?.send(frame);
     const call = new RunningCall(frame, send, this.sendOutput, () => {
       this.calls.delete(key);
       this.giveCredit();

@@ -24,7 +24,7 @@ export class ActList {
     const [place] = await locate(this.db, this.log, [this.partitionOf(tenantId)]);
     const tail = place === undefined || place.lag > MAX_TAIL ? undefined : await this.tail(place);
     const late = place !== undefined && tail === undefined ? await describeLag(this.log, [place]) : undefined;
-    const newer = (tail ?? []).filter(({ seq, act }) => seq < before && act.tenantid === tenantId && fits(act, query));
+    const newer = (tail ?? []).filter(({ seq, act }) => seq < before && act.tenantid === tenantId && matches(act, query));
     const rows = await this.rows(tenantId, query, before);
     // A projector may have written the newer acts meanwhile.
     const found = [...new Map([...newer, ...rows].map((found) => [found.seq, found])).values()].sort((a, b) => b.seq - a.seq);
@@ -77,7 +77,7 @@ export class ActList {
   }
 }
 
-function fits({ type, actor, time, data }: AdminEvent, query: ListActsQuery): boolean {
+function matches({ type, actor, time, data }: AdminEvent, query: ListActsQuery): boolean {
   const at = Date.parse(time);
   return (
     (query.type === undefined || query.type.includes(type)) &&

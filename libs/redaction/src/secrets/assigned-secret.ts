@@ -104,10 +104,10 @@ function valueAfter(text: string, at: number, final: boolean, name: Assignment):
   if (end >= known && !final && !atLimit) return { partialFrom: at + 1 };
 
   const value = text.slice(start, end);
-  const kept = name.header ? schemeEnd(value) : 0;
+  const schemeLength = name.header ? schemeEnd(value) : 0;
   const form = { header: name.header, quotedName: name.quoted, quoted, tight: tight || isFlag, next: atLimit ? '' : text.charAt(end) };
-  if (!isSecretValue(value.slice(kept), form)) return undefined;
-  return { start: start + kept, end, tail: atLimit ? (quoted ? LINE : set) : undefined };
+  if (!isSecretValue(value.slice(schemeLength), form)) return undefined;
+  return { start: start + schemeLength, end, tail: atLimit ? (quoted ? LINE : set) : undefined };
 }
 
 /** End of a quoted text: before the same, possibly escaped, quotes, or at the end of the line. */

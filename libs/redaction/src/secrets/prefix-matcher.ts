@@ -161,7 +161,7 @@ function knownValues(values: readonly string[]): Prefix {
   };
 }
 
-function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
+function shaped(prefix: string, { body, min, isToken }: TokenShape): Prefix {
   const offset = triggerOf(prefix);
   // All characters from `from` to before `end` belong to the body: a long run is not looked at again for each place in it.
   let last = { text: '', from: 0, end: 0 };
@@ -181,7 +181,7 @@ function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
       last = { text, from, end };
       const atLimit = end === from + LONGEST_RUN;
       if (end === text.length && !final && !atLimit) return { partialFrom: start };
-      if (end - from < min || (fits && !fits(text.slice(from, end)))) return undefined;
+      if (end - from < min || (isToken && !isToken(text.slice(from, end)))) return undefined;
       return { start, end, tail: atLimit ? body : undefined };
     },
   };

@@ -123,8 +123,8 @@ export class SecretFinder {
         }
       }
     }
-    const held = final ? 0 : this.prefixes.heldAt(text, floor);
-    return { matches: hits.length === 0 ? NO_MATCHES : hits, until: known - held, state: { from: known, floor } };
+    const heldLength = final ? 0 : this.prefixes.heldAt(text, floor);
+    return { matches: hits.length === 0 ? NO_MATCHES : hits, until: known - heldLength, state: { from: known, floor } };
   }
 
   /**

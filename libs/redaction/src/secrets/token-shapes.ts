@@ -9,7 +9,7 @@ export interface TokenShape {
   readonly body: CharSet;
   /** Least length of the run after the prefix. */
   readonly min: number;
-  readonly fits?: (body: string) => boolean;
+  readonly isToken?: (body: string) => boolean;
 }
 
 const ALNUM = charSet(/[A-Za-z0-9]/);
@@ -31,7 +31,7 @@ const twenty = (body: string) => body.length === 16;
 
 export const TOKEN_SHAPES: readonly TokenShape[] = [
   // AWS access key ids, long-lived and temporary, and what goes with them
-  { prefixes: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], body: UPPER, min: 16, fits: twenty },
+  { prefixes: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], body: UPPER, min: 16, isToken: twenty },
   // Toolyard: keys made by POST /v1/keys
   { prefixes: ['sk-toolyard-'], body: URL64, min: 43 },
   // GitHub: classic, OAuth, user-to-server, server-to-server, refresh; fine-grained
@@ -44,11 +44,11 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
     prefixes: ['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xoxe.', 'xoxc-', 'xoxd-', 'xapp-'],
     body: URL64_DOT,
     min: 10,
-    fits: (b) => /\d/.test(b),
+    isToken: (b) => /\d/.test(b),
   },
   { prefixes: ['hooks.slack.com/services/'], body: charSet(/[A-Za-z0-9/]/), min: 40 },
   // OpenAI, Anthropic, OpenRouter, DeepSeek and others that took over the form
-  { prefixes: ['sk-'], body: URL64, min: 20, fits: mixed },
+  { prefixes: ['sk-'], body: URL64, min: 20, isToken: mixed },
   // Stripe: secret and restricted keys, web hook secrets
   { prefixes: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'], body: ALNUM, min: 16 },
   // Google: API keys, OAuth access tokens, client secrets
@@ -56,7 +56,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   { prefixes: ['ya29.'], body: URL64, min: 20 },
   { prefixes: ['GOCSPX-'], body: URL64, min: 20 },
   // JSON Web Tokens: three parts, the first two begin like JSON
-  { prefixes: ['eyJ'], body: URL64_DOT, min: 30, fits: isWebToken },
+  { prefixes: ['eyJ'], body: URL64_DOT, min: 30, isToken: isWebToken },
   // Registries: npm, PyPI, RubyGems, crates.io, Docker Hub
   { prefixes: ['npm_'], body: ALNUM, min: 36 },
   { prefixes: ['pypi-'], body: URL64, min: 50 },
@@ -68,11 +68,11 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   { prefixes: ['dop_v1_', 'doo_v1_', 'dor_v1_'], body: ALNUM, min: 60 },
   { prefixes: ['hvs.', 'hvb.', 'hvr.'], body: URL64, min: 24 },
   { prefixes: ['FlyV1 '], body: charSet(/[A-Za-z0-9_+/=,-]/), min: 40 },
-  { prefixes: ['sbp_', 'sb_secret_', 'pscale_tkn_', 'pscale_pw_'], body: URL64_DOT, min: 20, fits: mixed },
+  { prefixes: ['sbp_', 'sb_secret_', 'pscale_tkn_', 'pscale_pw_'], body: URL64_DOT, min: 20, isToken: mixed },
   { prefixes: ['AGE-SECRET-KEY-1'], body: UPPER, min: 50 },
   { prefixes: ['AccountKey='], body: BASE64, min: 40 },
   // Mail, shops, trackers, messengers: SendGrid, Mailgun, Shopify, Linear, Notion, Figma, Postman, Sentry, New Relic, Telegram-like
-  { prefixes: ['SG.'], body: URL64_DOT, min: 50, fits: (b) => /^[\w-]{16,}\.[\w-]{16,}/.test(b) },
+  { prefixes: ['SG.'], body: URL64_DOT, min: 50, isToken: (b) => /^[\w-]{16,}\.[\w-]{16,}/.test(b) },
   { prefixes: ['shpat_', 'shpca_', 'shppa_', 'shpss_'], body: ALNUM, min: 32 },
   { prefixes: ['lin_api_', 'lin_oauth_', 'ntn_', 'figd_', 'sntrys_', 'sntryu_'], body: URL64, min: 32 },
   { prefixes: ['PMAK-', 'NRAK-'], body: charSet(/[A-Za-z0-9-]/), min: 24 },

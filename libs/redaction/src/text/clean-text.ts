@@ -36,8 +36,8 @@ export function cleanTruncated(text: string): string {
 
 /** Cleans a text in pieces, with the same result as for the whole. Offsets of asides count from the start of the output. */
 export class CleanStream {
-  private held = '';
-  /** Length of the output part of `held`. */
+  private buffer = '';
+  /** Length of the output part of `buffer`. */
   private done = 0;
   private out = 0;
 
@@ -45,24 +45,24 @@ export class CleanStream {
 
   /** Nearly every piece is plain, and then nothing has to be looked for. */
   private plain(piece: string): boolean {
-    return this.done === this.held.length && !NOT_PLAIN.test(piece);
+    return this.done === this.buffer.length && !NOT_PLAIN.test(piece);
   }
 
   push(piece: string, final = false): { readonly text: string; readonly asides: readonly HeldText[] } {
     if (this.plain(piece)) {
-      this.held = (piece.length < CONTEXT ? this.held + piece : piece).slice(-CONTEXT);
-      this.done = this.held.length;
+      this.buffer = (piece.length < CONTEXT ? this.buffer + piece : piece).slice(-CONTEXT);
+      this.done = this.buffer.length;
       this.out += piece.length;
       return { text: piece, asides: NONE };
     }
-    this.held += piece;
-    const until = final ? this.held.length : this.held.length - openEnd(this.held, this.done);
-    const fresh = this.held.slice(this.done, until);
-    const cleaned = SUSPECT_TEXT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, asides: [] };
+    this.buffer += piece;
+    const until = final ? this.buffer.length : this.buffer.length - openEnd(this.buffer, this.done);
+    const fresh = this.buffer.slice(this.done, until);
+    const cleaned = SUSPECT_TEXT.test(fresh) ? cleanFrom(this.buffer, this.done, until, this.hidden) : { text: fresh, asides: [] };
     const asides = cleaned.asides.map((aside) => ({ ...aside, at: aside.at + this.out }));
     this.out += cleaned.text.length;
     const drop = Math.max(0, until - CONTEXT);
-    this.held = this.held.slice(drop);
+    this.buffer = this.buffer.slice(drop);
     this.done = until - drop;
     return { text: cleaned.text, asides };
   }

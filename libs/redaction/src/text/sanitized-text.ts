@@ -53,7 +53,7 @@ export class SanitizedTextStream {
       const from = this.decided;
       this.decided += edit.length;
       if (this.asides.length === 0) out += edit.text;
-      else if (edit.kept) out += this.withAsides(edit.text, from);
+      else if (edit.isUnchanged) out += this.withAsides(edit.text, from);
       else out += this.before(from) + edit.text + this.before(this.decided, 'style');
     }
     return end === 'open' ? out : out + this.before(Infinity);

@@ -86,12 +86,12 @@ export class AgentJournal {
 
   private async keepFirst(callId: string, field: string, text: string): Promise<string> {
     const key = keys.agentJournal(callId);
-    const [, kept] = await Promise.all([
+    const [, stored] = await Promise.all([
       this.redis.hsetnx(key, field, text),
       this.redis.hget(key, field),
       this.redis.expire(key, KEPT_WITH_CALL_SECONDS),
     ]);
-    return kept ?? text;
+    return stored ?? text;
   }
 }
 

@@ -26,12 +26,12 @@ export interface ReadAnswer {
  */
 export function readAnswer({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>, tools: KnownTools): ReadAnswer {
   const ids = new Set<string>();
-  const kept = toolCalls.slice(0, TURN_LIMITS.toolCalls).map((call, index) => readCall(call, index, ids, tools));
+  const calls = toolCalls.slice(0, TURN_LIMITS.toolCalls).map((call, index) => readCall(call, index, ids, tools));
   const cut = text.length > ANSWER_LIMITS.textCharacters;
   return {
     text: cut ? text.slice(0, ANSWER_LIMITS.textCharacters).replace(/[\uD800-\uDBFF]$/, '') + TEXT_CUT : text,
-    toolCalls: kept,
-    leftOut: toolCalls.length - kept.length,
+    toolCalls: calls,
+    leftOut: toolCalls.length - calls.length,
   };
 }
 

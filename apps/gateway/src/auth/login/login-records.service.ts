@@ -59,8 +59,8 @@ const RECHECK_MS = 60_000;
 export class LoginRecords {
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
-  async begin(state: string, kept: LoginState): Promise<void> {
-    await this.redis.set(keys.loginState(sha256Hex(state)), JSON.stringify(kept), 'PX', STATE_MS);
+  async begin(state: string, login: LoginState): Promise<void> {
+    await this.redis.set(keys.loginState(sha256Hex(state)), JSON.stringify(login), 'PX', STATE_MS);
   }
 
   /** Returns a state once; a repeated state is unknown. */

@@ -17,12 +17,12 @@ import { openToken, sealToken } from './sealed-token.js';
 /** Polling interval that covers lost messages; messages apply an end at once. */
 const LOOK_MS = 5_000;
 const TOPIC = 'logins';
-const MAX_HELD = 5_000;
+const MAX_CACHED = 5_000;
 /** Pause after the provider did not answer. */
 const RETRY_MS = 30_000;
 
 /** Login that this gateway has recently read. */
-interface Held {
+interface CachedLogin {
   readonly cookie: string;
   readonly text: string;
   readonly settings: LoginSettings;
@@ -48,9 +48,9 @@ export interface OwnLogin {
 @Injectable()
 export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Logins by digest of the cookie. Eviction ends a login's open connections, which may reconnect. */
-  private readonly held = new LRUCache<string, Held>({ max: MAX_HELD, dispose: ({ grant }) => this.apiKeys.endLogin(grant) });
+  private readonly cache = new LRUCache<string, CachedLogin>({ max: MAX_CACHED, dispose: ({ grant }) => this.apiKeys.endLogin(grant) });
   private readonly rechecks = new Map<string, Promise<string | undefined>>();
-  private readonly quietUntil = new LRUCache<string, number>({ max: MAX_HELD });
+  private readonly quietUntil = new LRUCache<string, number>({ max: MAX_CACHED });
   private look: Promise<void> | undefined;
   private nextLook: Promise<void> | undefined;
   private ticker: Ticker | undefined;
@@ -92,8 +92,8 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const cookie = login && this.cookieOf(login, cookieHeader);
     if (login === undefined || cookie === undefined) return undefined;
     try {
-      const held = await this.load(login, cookie, true);
-      return held && { principal: held.grant.principal, roles: held.roles, record: held.record, idleMs: login.idleMs };
+      const cached = await this.load(login, cookie, true);
+      return cached && { principal: cached.grant.principal, roles: cached.roles, record: cached.record, idleMs: login.idleMs };
     } catch (error) {
       if (error instanceof ProblemError) throw error;
       throw new ProblemError('unavailable', 'Logins cannot be read now; API keys work');
@@ -144,13 +144,13 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const digest = sha256Hex(cookie);
     // Skips a cookie without a login: any client may send any cookie, at the cost of this look-up only.
     if ((await this.records.read(digest)) === undefined) {
-      this.held.delete(digest);
+      this.cache.delete(digest);
       return;
     }
-    const held = await this.load(settings, cookie, false).catch(() => undefined);
-    if (held !== undefined) await before(held.grant.principal);
-    await this.records.end(digest, held?.grant.principal.tenantId);
-    this.held.delete(digest);
+    const cached = await this.load(settings, cookie, false).catch(() => undefined);
+    if (cached !== undefined) await before(cached.grant.principal);
+    await this.records.end(digest, cached?.grant.principal.tenantId);
+    this.cache.delete(digest);
     await this.announce();
   }
 
@@ -170,25 +170,25 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** Login by Redis, the settings and the provider. `used`: read for a request, which extends its life. */
-  private async load(settings: LoginSettings, cookie: string, used: boolean): Promise<Held | undefined> {
+  private async load(settings: LoginSettings, cookie: string, used: boolean): Promise<CachedLogin | undefined> {
     const digest = sha256Hex(cookie);
-    const before = this.held.get(digest);
+    const before = this.cache.get(digest);
     const extend = used && performance.now() - (before?.extendedAt ?? -Infinity) > settings.idleMs / 10;
     const stored = await this.records.read(digest, extend ? settings.idleMs : undefined);
     const text = stored === undefined ? undefined : await this.recheckWhenDue(settings, cookie, stored);
     if (text === undefined) {
-      this.held.delete(digest);
+      this.cache.delete(digest);
       return undefined;
     }
-    const now = this.held.get(digest);
+    const now = this.cache.get(digest);
     if (now !== undefined && now.text === text && now.settings === settings && now.grant.expiresAt > Date.now()) {
       if (extend) now.extendedAt = performance.now();
       return now;
     }
-    return this.hold(settings, cookie, text, extend ? performance.now() : (now?.extendedAt ?? -Infinity));
+    return this.store(settings, cookie, text, extend ? performance.now() : (now?.extendedAt ?? -Infinity));
   }
 
-  private hold(settings: LoginSettings, cookie: string, text: string, extendedAt: number): Held | undefined {
+  private store(settings: LoginSettings, cookie: string, text: string, extendedAt: number): CachedLogin | undefined {
     const digest = sha256Hex(cookie);
     const record = LoginRecord.parse(JSON.parse(text));
     const rights = rightsOf(record, settings);
@@ -196,17 +196,17 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     const isOfOtherSettings = issuer !== settings.issuer || clientId !== settings.clientId || subjectClaim !== settings.subjectClaim;
     const isOver = endsAt <= Date.now() || isOfOtherSettings;
     if (isOver || 'refusal' in rights || rights.principal.tenantId !== record.tenantId) {
-      this.held.delete(digest);
+      this.cache.delete(digest);
       return undefined;
     }
-    const before = this.held.get(digest);
+    const before = this.cache.get(digest);
     const isSame = before !== undefined && JSON.stringify(before.grant.principal) === JSON.stringify(rights.principal);
     const grant = isSame ? before.grant : { principal: Object.freeze(rights.principal), expiresAt: record.endsAt };
-    const held = { cookie, text, settings, record, roles: rights.roles, grant, extendedAt };
-    if (isSame) this.held.set(digest, held, { noDisposeOnSet: true });
-    else this.held.set(digest, held);
+    const cached = { cookie, text, settings, record, roles: rights.roles, grant, extendedAt };
+    if (isSame) this.cache.set(digest, cached, { noDisposeOnSet: true });
+    else this.cache.set(digest, cached);
     this.apiKeys.admitLogin(grant);
-    return held;
+    return cached;
   }
 
   /** Record after the provider's check, if one was due; undefined for an ended login. */
@@ -254,9 +254,9 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
       });
       const rights = rightsOf(claims, settings);
       if ('refusal' in rights) throw new ProblemError('forbidden', rights.refusal);
-      const { name: _name, email: _email, ...kept } = record;
+      const { name: _name, email: _email, ...rest } = record;
       return {
-        ...kept,
+        ...rest,
         ...claims,
         roles: [...claims.roles],
         checkedAt: Date.now(),
@@ -274,15 +274,15 @@ export class LoginSessions implements OnApplicationBootstrap, OnApplicationShutd
     this.nextLook ??= (this.look ?? Promise.resolve()).then(() => {
       this.look = this.nextLook;
       this.nextLook = undefined;
-      return this.lookAtHeld();
+      return this.lookAtCached();
     });
     return this.nextLook;
   }
 
-  private async lookAtHeld(): Promise<void> {
+  private async lookAtCached(): Promise<void> {
     const { login } = this.apiKeys;
-    if (login === undefined) return this.held.clear();
-    const cookies = [...this.held.values()].map(({ cookie }) => cookie);
+    if (login === undefined) return this.cache.clear();
+    const cookies = [...this.cache.values()].map(({ cookie }) => cookie);
     // Keeps logins while Redis is unreachable.
     await Promise.all(cookies.map((cookie) => this.load(login, cookie, false).catch(() => {})));
   }

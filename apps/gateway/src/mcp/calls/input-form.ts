@@ -81,8 +81,8 @@ export function inputForm({ tool, waiting }: Call): ElicitationForm {
 }
 
 function jsonField(schema: unknown): FormField {
-  const fits = schema === undefined ? '' : ` It has to fit the schema ${JSON.stringify(schema)}`;
-  return { type: 'string', title: 'Value', description: `The value as JSON.${fits}` };
+  const schemaHint = schema === undefined ? '' : ` It has to fit the schema ${JSON.stringify(schema)}`;
+  return { type: 'string', title: 'Value', description: `The value as JSON.${schemaHint}` };
 }
 
 /** `dismissed`: the user gave no value, and another person may. Also the meaning of `declined` if the tool needs a value. */

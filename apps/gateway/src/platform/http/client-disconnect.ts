@@ -8,11 +8,11 @@ export const ClientDisconnect = createParamDecorator((_nothing: undefined, conte
 
 /** Signal that aborts when the client disconnects before the response is complete. */
 export function clientDisconnectSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+  const disconnect = new AbortController();
   const look = () => {
-    if (!raw.writableFinished) gone.abort(new Error('The client went away.'));
+    if (!raw.writableFinished) disconnect.abort(new Error('The client went away.'));
   };
   if (raw.destroyed) look();
   else raw.once('close', look);
-  return gone.signal;
+  return disconnect.signal;
 }
