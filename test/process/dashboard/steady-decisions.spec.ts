@@ -89,6 +89,39 @@ it('shows on Live a call that does more than its row says with Allow once disabl
   expect([await allow.count(), await allow.isEnabled()]).toEqual([1, false]);
 });
 
+it.each([
+  ['Approvals', '/approvals/', DESK],
+  ['the call on a phone', '/calls/', PHONE],
+] as const)(
+  'draws the answers of %s once, in their places, while the catalog and earlier calls load slowly',
+  async (_name, path, viewport) => {
+    const session = `slow-parts-${viewport.width}`;
+    const before = await ask(session, 'git fetch');
+    await stage.agent.request('POST', `/v1/calls/${before}/decision`, { decision: 'deny' });
+    const id = await ask(session);
+    const page = await stage.open('/settings', { viewport });
+    const open: Record<string, () => void> = {};
+    for (const name of ['tools', 'calls']) {
+      const opened = new Promise<void>((resolve) => (open[name] = resolve));
+      await page.route(new RegExp(`/v1/${name}(\\?|$)`), async (route) => {
+        await opened;
+        await route.continue();
+      });
+    }
+    await page.goto(`${stage.url}${path}${id}`);
+    await page.getByRole('region', { name: 'Decision' }).waitFor();
+    expect(await page.locator('[data-decides]').count()).toBe(0);
+    open['tools']!();
+    await deny(page).click({ trial: true });
+    const places = async () => Promise.all((await page.locator('[data-decides]').all()).map(placeOf));
+    const drawn = await places();
+    expect(drawn.length).toBeGreaterThan(3);
+    open['calls']!();
+    await page.getByRole('region', { name: 'Before this in the session' }).getByText('git fetch').waitFor();
+    expect(await places()).toEqual(drawn);
+  },
+);
+
 const DOWN = `document.querySelector('main').style.marginTop = '120px'`;
 /** A drawer that is scrolled keeps its content in place when something above it grows. */
 const DOWN_IN_DRAWER = `document.querySelector('[data-preview]').style.transform = 'translateY(60px)'`;

@@ -2,6 +2,8 @@ import { Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { RiskBadge } from '../components/risk-badge.js';
+import { LoadingRows } from '../components/states.js';
+import { useIsCatalogLoading } from '../components/use-subjects.js';
 import { useScopes } from '../stream/use-scopes.js';
 import { SubjectView } from '../subject/subject-view.js';
 import { AnswerButtons, HeldButtons, ToolAnswers } from './answer-buttons.js';
@@ -28,7 +30,16 @@ interface DecisionCardProps {
  * The question whether a call may run, and all that a person can answer, by button or key. Give it the id of the call as `key`. An
  * answer is held and can be taken back; a second press sends it.
  */
-export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
+export function DecisionCard(props: DecisionCardProps) {
+  return (
+    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision">
+      {useIsCatalogLoading() ? <LoadingRows rows={8} /> : <Question {...props} />}
+    </Paper>
+  );
+}
+
+/** Draws nothing above its buttons that loads later and would move them. */
+function Question({ call, about, onEdited }: DecisionCardProps) {
   const { approval } = call;
   const [reason, setReason] = useState('');
   const [isEditing, setEditing] = useState(false);
@@ -58,7 +69,7 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
   ];
   const isBlocked = held.answer !== undefined || held.isSending;
   return (
-    <Paper withBorder p="md" className={classes.card} component="section" aria-label="Decision">
+    <>
       <DecisionArea shown={shown} keys={keys}>
         <Stack gap="sm">
           <Group justify="space-between" align="flex-start" wrap="nowrap">
@@ -74,7 +85,6 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
           </div>
           <SubjectView call={call} />
           <Reasons call={call} />
-          <PreviousCalls call={call} />
           <TextInput
             label="Reason"
             description="Kept with the call, and sent to the agent when denied."
@@ -89,9 +99,10 @@ export function DecisionCard({ call, about, onEdited }: DecisionCardProps) {
           )}
           <ToolAnswers call={call} isBlocked={isBlocked} onSay={say} />
           {approval && <TrustChoices options={approval.trustOptions} digitPressed={digitPressed} isBlocked={isBlocked} onTrust={trustIn} />}
+          <PreviousCalls call={call} />
         </Stack>
       </DecisionArea>
       {isEditing && <EditModal call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={() => onEdited?.()} />}
-    </Paper>
+    </>
   );
 }

@@ -21,13 +21,21 @@ export function useTool(tool: string): ToolDescriptor | undefined {
   return useCatalog((tools) => tools.find(({ name }) => name === tool));
 }
 
+/** True while the catalog loads for the first time: a view of arguments may change its height afterwards. */
+export function useIsCatalogLoading(): boolean {
+  return useCatalogQuery(() => true).isLoading;
+}
+
 function useCatalog<T>(select: (tools: ToolDescriptor[]) => T): T | undefined {
+  return useCatalogQuery(select).data;
+}
+
+function useCatalogQuery<T>(select: (tools: ToolDescriptor[]) => T) {
   const { client } = useToolyard();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['tools'],
     queryFn: ({ signal }) => client.tools.list({}, { signal }),
     staleTime: 60_000,
     select,
   });
-  return data;
 }
