@@ -201,6 +201,29 @@ describe('a command that may write a file that later commands run', () => {
     'cd node_modules/.bin && cp ../../a jest',
     'env X=1 cp a node_modules/.bin/jest',
     'bash -c "cp a node_modules/.bin/jest"',
+    'cp a node_modules/.bin/jest -f',
+    'cp -tvendor/bin a',
+    'install -m 755 a .venv/bin/pytest',
+    'ln -s .venv/bin programs',
+    'ls | xargs cp -t node_modules/.bin',
+    'find . -name a -exec cp a .venv/bin/a ";"',
+    'find . -fprintf vendor/bin/a x',
+    'gcc -ovendor/bin/a a.c',
+    'esbuild a.js --outfile=node_modules/.bin/a',
+    'go build -o .venv/bin/a .',
+    'chmod +x node_modules/.bin/jest',
+    "perl -pi -e 's/a/b/' vendor/bin/phpunit",
+    'F=node_modules/.bin/jest; sed -i s/a/b/ $F',
+    'sudo tee -a .venv/bin/pytest < a',
+    'dd of=.venv/bin/pytest conv=notrunc',
+    'gunzip node_modules/.bin/jest.gz',
+    'git checkout other -- vendor/bin/phpunit',
+    'git clone https://example.com/a .venv/bin',
+    'wget -O node_modules/.bin/jest https://example.com/a',
+    'scp host:a .venv/bin/',
+    'mv a .gradle/wrapper/a',
+    'rsync -a programs/ vendor/bin/',
+    'printf %s x | sponge .venv/bin/a',
   ];
   it.each(WRITES)('asks about a command that may write a file that later commands run although a pattern allows its words: %s', (command) =>
     expect(asks(command)).toBe(true),
@@ -247,6 +270,28 @@ describe('a command that may write a file that later commands run', () => {
     'rm -rf node_modules .venv vendor',
     './gradlew test',
   ])('asks nothing about a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
+
+  it.each([
+    'make PYTHON=.venv/bin/python test',
+    'find . -name "*.py" -exec .venv/bin/black {} +',
+    'uv pip --python .venv/bin/python install x',
+    'uv venv --python venv/bin/python3 other',
+    'cp .venv/bin/pytest dist/',
+    'cp -r node_modules/.bin dist/a',
+    'dd if=.venv/bin/python of=a',
+    'rsync -a .venv/bin/ dist/',
+    'tox -e py312 -- .tox/py312/bin/python',
+    'cargo test -- vendor/bin/a',
+    'strace .venv/bin/python a.py',
+    'find . -type f | xargs .venv/bin/black',
+    'hyperfine "node_modules/.bin/jest --ci"',
+    'cd node_modules/.bin && ls -la 2>/dev/null',
+    'PHPUNIT=vendor/bin/phpunit composer test',
+    'docker run -v .venv/bin:/x image',
+  ])('asks nothing for the files of installed programs that a command names and does not write: %s', (command) => {
+    const { reasons } = decide(factsOf('shell', { command }, READS_RUN));
+    expect(reasons.filter(({ rule }) => rule === 'auto-run-file')).toEqual([]);
+  });
 
   it('asks about a command that is started in a folder of files that later commands run', () => {
     expect(run('cp ../a config', 'cp .*', { working_dir: '.git' })).toBe('ask');

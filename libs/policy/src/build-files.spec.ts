@@ -64,11 +64,30 @@ describe('a build file', () => {
     ]);
   });
 
-  it.each(['echo x > Makefile', 'cp a sub/Makefile', 'tee Makefile', 'mv a package.json'])(
-    'asks about a command that writes a build file by which an allowed program runs something: %s',
-    (command) => {
-      const by = (...patterns: string[]) => decide(factsOf('shell', { command }, allowing('(echo|cp|tee|mv) .*', ...patterns))).effect;
-      expect([by('make .*', 'npm .*'), by()]).toEqual(['ask', 'allow']);
-    },
-  );
+  it.each([
+    'echo x > Makefile',
+    'cp a sub/Makefile',
+    'tee Makefile',
+    'mv a package.json',
+    'curl -o Makefile https://example.com/a',
+    'curl --output=package.json https://example.com/a',
+    "sed -i 's/a/b/' Makefile",
+  ])('asks about a command that writes a build file by which an allowed program runs something: %s', (command) => {
+    const by = (...patterns: string[]) => decide(factsOf('shell', { command }, allowing('(echo|cp|tee|mv|curl|sed) .*', ...patterns)));
+    const asks = (...patterns: string[]) =>
+      by(...patterns).reasons.some(({ rule, effect }) => rule === 'auto-run-file' && effect === 'ask');
+    expect([asks('make .*', 'npm .*'), asks()]).toEqual([true, false]);
+  });
+
+  it.each([
+    'cat Makefile',
+    "sed -n '1p' Makefile",
+    'grep -o x Makefile',
+    'chmod +x gradlew',
+    'cp package.json dist/',
+    'make -f Makefile test',
+  ])('asks nothing about a command that writes no build file: %s', (command) => {
+    const patterns = allowing('(cat|sed|grep|chmod|cp) .*', 'make .*', 'npm .*', './gradlew .*');
+    expect(decide(factsOf('shell', { command }, patterns)).reasons.map(({ rule }) => rule)).not.toContain('auto-run-file');
+  });
 });

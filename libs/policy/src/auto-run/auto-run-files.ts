@@ -153,7 +153,7 @@ export const AUTO_RUN_NAMES: readonly string[] = [
 /**
  * Reason why later commands run a file; undefined for other files. Accepts any path without `.` and `..`, and globs of paths,
  * by their plain names. Ignores case and other spellings of a name, since some file systems do.
- * @param isWritten false for a word of a command that runs its words: installed programs are left out
+ * @param isWritten false for a word that a command may only run: installed programs are left out
  */
 export function autoRunReason(path: string, isWritten = true): string | undefined {
   const names = path

@@ -3,28 +3,23 @@ import { AUTO_RUN_NAMES, autoRunReason } from './auto-run-files.js';
 import { normalizePath } from '../patterns/lexical-path.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { valuesIn } from '../shell/paths-in-command.js';
-import { isShell } from '../shell/inner-commands.js';
+import { writesFiles } from '../shell/extra-effects.js';
 import { reads } from '../shell/readonly.js';
 import { actionOf } from '../shell/risk-class.js';
 import { executableOf, type ParsedCommand, type ShellWord, type SubCommand } from '../shell/sub-command.js';
-import { isWrapper } from '../shell/wrappers.js';
 import { storedName, unnamedWrites } from './unnamed-writes.js';
+import { copies, writtenOperands, writtenPrograms } from './written-operands.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Programs that write to their output only, where nothing in the line is dangerous. */
 const FILTERS = words('sed awk gawk mawk nawk uniq xxd tree less man hostname');
-/** Programs that write where their last word says, and those that write where any of their words says. */
-const WRITES_LAST = words('cp mv ln install rsync');
-const WRITES_ANY = words('tee dd truncate touch mkdir');
 /** Actions of git that write files by their names. Others take revisions, addresses, or paths that they only record. */
 const WRITING_ACTIONS = words('mv checkout restore apply init');
 /** Actions of git that make a folder of a repository: named, or called as the end of its address. */
 const FETCHING_ACTIONS = words('clone submodule worktree');
 /** Programs that write files under the names of addresses. */
 const FETCHING = words('wget aria2c');
-/** Programs that run the files that they name; others of their kind may have a version at the end. */
-const RUNNING = words('. source node nodejs deno bun npx php python perl ruby');
 const ENTERING = words('cd pushd');
 /** Words of one line that are looked at. */
 const MOST_WORDS = 500;
@@ -37,33 +32,59 @@ const UNKNOWN = /[$`]/;
 
 /**
  * Reasons why a command line may write files that later commands run. Programs not known as read-only may write any file that
- * they name. An entered folder, or a set variable, may be part of a name.
+ * they name, except for installed programs, which commands name to run them: those count where the command is known to write the
+ * word. An entered folder, or a set variable, may be part of a name.
  */
 export function autoRunWrites(reading: ParsedCommand): readonly string[] {
-  const isDangerous = findDangerousCommand(reading) !== undefined;
-  const acting = reading.commands.filter((command) => mayWrite(command, isDangerous));
-  const targets = reading.commands.flatMap(({ redirects }) =>
-    redirects.filter(({ operator }) => operator.includes('>')).map(({ target }) => target),
-  );
+  const acting = actingCommands(reading);
+  const targets = targetsOf(reading);
   const around = acting.length + targets.length === 0 ? [] : reading.commands.flatMap(({ assignments }) => assignments);
   const entered = reading.commands.filter((it) => ENTERING.has(executableOf(it) ?? '')).flatMap(operands);
-  const [running, writing] = [acting.filter(runsItsWords), acting.filter((it) => !runsItsWords(it))];
-  const written = [...targets, ...writing.flatMap(operands), ...entered];
-  const run = [...running.flatMap(operands), ...around];
-  if (written.length + run.length > MOST_WORDS) return [`the command has more than ${MOST_WORDS} words that may be files it writes`];
-  const unknown = [...targets, ...acting.flatMap(writtenOperands)].find(({ value, dynamic }) => dynamic && UNKNOWN.test(value));
-  return [
-    ...written.flatMap((word) => reasonsOf(word, true)),
-    ...run.flatMap((word) => reasonsOf(word, false)),
+  const written = [...targets, ...acting.flatMap(programsWritten).flatMap(withAttached)];
+  const isOnlyKnownRunning = ({ value, dynamic }: ShellWord) => dynamic && UNKNOWN.test(value);
+  const programs = [
+    ...written,
+    ...(written.length > targets.length || reading.commands.some(writesFiles) ? entered : []),
+    ...(written.some(isOnlyKnownRunning) ? around : []),
+  ];
+  const named = [...targets, ...acting.flatMap(operands), ...entered, ...around];
+  if (named.length > MOST_WORDS) return [`the command has more than ${MOST_WORDS} words that may be files it writes`];
+  const unknown = [...targets, ...acting.filter(copies).flatMap(writtenOperands)].find(isOnlyKnownRunning);
+  const reasons = [
+    ...named.flatMap((word) => reasonsOf(word, false)),
+    ...programs.flatMap((word) => reasonsOf(word, true)),
     ...reading.commands.flatMap((command) => unnamedWrites(command) ?? []),
     ...(unknown === undefined ? [] : [`only running the command tells which file it writes at ${unknown.value}`]),
   ];
+  return [...new Set(reasons)];
 }
 
-/** Words with the targets of writes in a command line: of redirections, and of programs that copy. */
-export function writtenWords({ commands }: ParsedCommand): readonly string[] {
-  const targets = commands.flatMap(({ redirects }) => redirects.filter(({ operator }) => operator.includes('>')).map((it) => it.target));
-  return [...targets, ...commands.flatMap(writtenOperands)].flatMap(({ value }) => [value, ...valuesIn(value)]).slice(0, MOST_WORDS);
+/** Words with the targets of writes in a command line: of redirections, and of programs that write or copy. */
+export function writtenWords(reading: ParsedCommand): readonly string[] {
+  const all = [...targetsOf(reading), ...actingCommands(reading).flatMap(writtenOperands)];
+  return all
+    .flatMap(withAttached)
+    .map(({ value }) => value)
+    .slice(0, MOST_WORDS);
+}
+
+function actingCommands(reading: ParsedCommand): readonly SubCommand[] {
+  const isDangerous = findDangerousCommand(reading) !== undefined;
+  return reading.commands.filter((command) => mayWrite(command, isDangerous));
+}
+
+function targetsOf({ commands }: ParsedCommand): readonly ShellWord[] {
+  return commands.flatMap(({ redirects }) => redirects.filter(({ operator }) => operator.includes('>')).map(({ target }) => target));
+}
+
+function programsWritten(command: SubCommand): readonly ShellWord[] {
+  return executableOf(command) === 'git' || fetches(command) ? operands(command) : writtenPrograms(command);
+}
+
+/** A word, and the values in it: `--output=value`, `name=value`, `-tvalue`. */
+function withAttached({ value, dynamic }: ShellWord): ShellWord[] {
+  const attached = /^-[A-Za-z]([^]+)$/.exec(value)?.[1];
+  return [value, ...valuesIn(value), ...(attached === undefined ? [] : [attached])].map((it) => ({ value: it, dynamic }));
 }
 
 /** True if the command itself may write. Ignores redirections, which are checked separately. */
@@ -72,12 +93,6 @@ function mayWrite(command: SubCommand, isDangerous: boolean): boolean {
   if (name === '' || ENTERING.has(name ?? '') || reads({ ...command, redirects: [] })) return false;
   if (name === 'git') return WRITING_ACTIONS.has(actionOf(command, name) ?? '') || fetches(command);
   return isDangerous || !FILTERS.has(name ?? '');
-}
-
-/** True for a command that runs the programs among its words. */
-function runsItsWords(command: SubCommand): boolean {
-  const name = executableOf(command) ?? '';
-  return RUNNING.has(name.replace(/[\d.]+$/, '')) || isShell(name) || isWrapper(name);
 }
 
 function fetches(command: SubCommand): boolean {
@@ -91,13 +106,6 @@ function operands(command: SubCommand): readonly ShellWord[] {
   if (fetches(command)) return args.map(({ value, dynamic }) => ({ value: storedName(value), dynamic }));
   const isRevision = executableOf(command) === 'git' && actionOf(command, 'git') !== 'mv';
   return isRevision ? args.filter(({ value }) => value !== 'HEAD') : args;
-}
-
-function writtenOperands(command: SubCommand): readonly ShellWord[] {
-  const name = executableOf(command) ?? '';
-  const all = command.words.slice(1);
-  if (WRITES_ANY.has(name)) return all;
-  return WRITES_LAST.has(name) ? all.filter(({ value }, index) => index === all.length - 1 || value.startsWith('-')) : [];
 }
 
 function reasonsOf({ value, dynamic }: ShellWord, isWritten: boolean): string[] {
