@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Source, SourcePage } from '#contracts';
-import { httpMcpServer, type HttpMcpServer } from '../../libs/sources/src/testing/http-mcp-server.js';
+import { httpMcpServer, usualAnswer, type Answering, type HttpMcpServer } from '../../libs/sources/src/testing/http-mcp-server.js';
 import { rawMcpServer, type RawMcpServer } from '../../libs/sources/src/testing/raw-mcp-server.js';
 import { useTenant, type Tenant } from '../support/installation/use-tenant.js';
 import { eventually } from '../support/eventually.js';
@@ -42,12 +42,46 @@ const TOOLS = [
   }),
 ];
 const list = (tools: readonly object[]) => `{"jsonrpc":"2.0","id":ID,"result":{"tools":${JSON.stringify(tools)}}}`;
+const json =
+  (status: number, body: object): Answering =>
+  (_message, _request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    return true;
+  };
+/** Answers of older servers to the first request of the newest revision, by the name of the source. */
+const OLDER: Readonly<Record<string, Answering>> = {
+  'older-500': json(500, { error: 'odd' }),
+  'older-403': json(403, { error: 'no' }),
+  'older-200': json(200, { jsonrpc: '2.0', error: { code: -32_600, message: 'Missing ID field' }, id: null }),
+  'older-silent': () => true,
+};
+const PROGRESS = 'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
+
+/** Breaks the stream of each answer: with the id of an event the second request to resume it gets the answer. */
+const breakingServer = async () => {
+  let [effects, resumed, answer] = [0, 0, ''];
+  const server = await httpMcpServer((message, request, response) => {
+    const from = request.headers['last-event-id'];
+    if (message?.method !== 'tools/call' && from === undefined) return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (message !== undefined) {
+      const { arguments: args } = (message as unknown as { params: { arguments?: { ids?: boolean } } }).params;
+      [effects, resumed, answer] = [effects + 1, 0, usualAnswer(message)];
+      response.end(args?.ids === true ? `retry: 1\nid: e1\n${PROGRESS}` : PROGRESS);
+    } else response.end((resumed += 1) > 1 && from === 'e1' ? `data: ${answer}\n\n` : '');
+    return true;
+  });
+  return { ...server, effects: () => effects, resumed: () => resumed };
+};
 
 describe('odd MCP servers', () => {
   let odd: RawMcpServer;
   let sessions: HttpMcpServer;
   let bare: RawMcpServer;
   let models: ModelServer;
+  let locked: HttpMcpServer;
+  let breaking: Awaited<ReturnType<typeof breakingServer>>;
+  const older = new Map<string, HttpMcpServer>();
   let tenant: Tenant;
   /** Sessions that `sessions` knows, how many it began, and how many calls came once it had forgotten some. */
   const known = new Set<string>();
@@ -86,6 +120,10 @@ describe('odd MCP servers', () => {
       response.setHeader('content-type', 'text/event-stream').end(events);
       return true;
     });
+    for (const [name, answering] of Object.entries(OLDER))
+      older.set(name, await httpMcpServer((message, ...rest) => message?.method === 'server/discover' && answering(message, ...rest)));
+    locked = await httpMcpServer(json(401, { error: 'who are you' }));
+    breaking = await breakingServer();
     models = await startModelServer();
     const subAgent = (name: string, provider: 'anthropic' | 'openai-compatible') => ({
       kind: 'agent' as const,
@@ -101,6 +139,8 @@ describe('odd MCP servers', () => {
         { name: 'odd', kind: 'mcp', ...odd.definition },
         { name: 'sessions', kind: 'mcp', url: sessions.url },
         { name: 'bare', kind: 'mcp', ...bare.definition, trust: true },
+        { name: 'breaking', kind: 'mcp', url: breaking.url },
+        ...[...older].map(([name, { url }]) => ({ name, kind: 'mcp' as const, url })),
       ],
     });
   });
@@ -109,6 +149,7 @@ describe('odd MCP servers', () => {
     odd?.close();
     sessions?.close();
     bare?.close();
+    for (const server of [locked, breaking, ...older.values()]) server?.close();
     await models?.close();
   });
 
@@ -247,5 +288,38 @@ describe('odd MCP servers', () => {
     expect([1, 2]).toContain(begun - before);
     await eventually(async () => (await tenant.agent.run('sessions__t2', {}, { sessionId: 's' })).outcome === 'completed', 't2');
     expect((await source('sessions'))?.status).toBe('ok');
+  });
+
+  it.each(Object.keys(OLDER))(
+    'speaks an older revision with a server that answers the newest one in a way of its own: %s',
+    async (name) => {
+      expect([await run(`${name}__t`, {}), older.get(name)?.effects()]).toEqual(['completed', 1]);
+      expect(older.get(name)?.methods).toEqual(expect.arrayContaining(['server/discover', 'initialize', 'tools/list']));
+      expect(await source(name)).toMatchObject({ status: 'ok' });
+    },
+  );
+
+  it('says that a server wants credentials, and speaks no older revision with it', async () => {
+    const { status } = await tenant.agent.request('POST', '/v1/sources', { name: 'locked', kind: 'mcp', url: locked.url });
+    expect(status).toBe(201);
+    await eventually(async () => (await source('locked'))?.error?.includes('401'), 'the error');
+    expect(new Set(locked.methods)).toEqual(new Set(['server/discover']));
+  });
+
+  it('resumes the broken stream of an answer from its last event, also after one without events, and runs the call once', async () => {
+    const { outcome, result } = await tenant.agent.run('breaking__t', { ids: true }, { sessionId: 's' });
+    expect([outcome, result?.content, breaking.resumed(), breaking.effects()]).toEqual([
+      'completed',
+      [{ type: 'text', text: expect.stringMatching(/\ndone$/) }],
+      2,
+      1,
+    ]);
+  });
+
+  it('fails a call for good whose stream breaks without the id of an event, and runs it once', async () => {
+    const before = breaking.effects();
+    const { outcome, error } = await tenant.agent.run('breaking__t', {}, { sessionId: 's' });
+    expect([outcome, error?.retryable, breaking.effects()]).toEqual(['failed', false, before + 1]);
+    expect(error?.message).toContain('event stream');
   });
 });
