@@ -66,6 +66,46 @@ describe('schemas of documents from the field', () => {
     expect([await accepts(one, { kind: 'Pet7', bark: 'x' }), await accepts(one, {})]).toEqual([true, false]);
   });
 
+  const closed = (name: string) => object({ [name]: text }, { required: [name], additionalProperties: false });
+  const kind = (value: string) => object({ kind: { enum: [value] }, n: text }, { required: ['kind'] });
+  const needs = (name: string) => object({ [name]: text }, { required: [name] });
+  it.each([
+    ['objects', { oneOf: [ref('A'), ref('B')] }, { a: 'x', b: 'y' }],
+    ['objects of which one has more members', { oneOf: [needs('a'), object({ a: text, c: text }, { required: ['a'] })] }, { a: 'x' }],
+    ['numbers', { oneOf: [{ type: 'integer' }, { type: 'number' }] }, 7],
+    ['texts of formats', { oneOf: [{ ...text, format: 'date' }, text] }, '2026-01-02'],
+    [
+      'nullable branches',
+      {
+        oneOf: [
+          { ...text, nullable: true },
+          { type: 'integer', nullable: true },
+        ],
+      },
+      null,
+    ],
+    ['a union in a union', { oneOf: [{ anyOf: [needs('a'), text] }, needs('b')] }, { a: 'x', b: 'y' }],
+    ['parts', { oneOf: [{ allOf: [ref('A')] }, { allOf: [ref('B')] }] }, { a: 'x', b: 'y' }],
+    ['kinds of which two are the same', { oneOf: [kind('x'), kind('x'), kind('y')] }, { kind: 'x' }],
+  ])('lets the API decide between branches of oneOf that overlap, and says so: %s', async (_what, schema, body) => {
+    const one = await of(object({ it: schema }), { A: needs('a'), B: needs('b') });
+    expect(one.problems).toEqual([expect.stringContaining('has branches of oneOf that overlap')]);
+    expect([await accepts(one, { it: body }), await accepts(one, { it: [] })]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['types', { oneOf: [text, { type: 'integer' }] }, 'x', true],
+    ['kinds', { oneOf: [kind('x'), kind('y')] }, { kind: 'y' }, { kind: 'z' }],
+    ['kinds in parts', { oneOf: [{ allOf: [kind('x')] }, ref('Y')] }, { kind: 'y' }, { kind: 'z' }],
+    ['closed members', { oneOf: [closed('a'), closed('b')] }, { a: 'x' }, { a: 'x', b: 'y' }],
+    ['values', { oneOf: [{ ...text, enum: ['a'] }, { const: 'b' }] }, 'b', 'c'],
+    ['names alone', object({ a: text, b: text }, { oneOf: [{ required: ['a'] }, { required: ['b'] }] }), { a: 'x' }, { a: 'x', b: 'y' }],
+  ])('checks the branches of oneOf that nothing but one of them fits: %s', async (_what, schema, good, bad) => {
+    const one = await of(object({ it: schema }), { Y: kind('y') });
+    expect(one.problems).toEqual([]);
+    expect([await accepts(one, { it: good }), await accepts(one, { it: bad })]).toEqual([true, false]);
+  });
+
   it.each([
     ['beside a type', { ...text, nullable: true }, null, 7],
     ['beside an enumeration', { ...text, enum: ['a'], nullable: true }, null, 'b'],
@@ -102,7 +142,6 @@ describe('schemas of documents from the field', () => {
     expect([await accepts(one, { n: 'x' }), await accepts(one, {})]).toEqual([true, false]);
   });
 
-  const closed = (name: string) => object({ [name]: text }, { required: [name], additionalProperties: false });
   it.each([
     ['of allOf', { allOf: [closed('a'), closed('b')] }, {}],
     ['of allOf by reference', { allOf: [ref('A'), ref('B')] }, { A: closed('a'), B: closed('b') }],

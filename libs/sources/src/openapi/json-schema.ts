@@ -1,5 +1,6 @@
 import type { JsonSchema } from '#contracts';
 import { isFields, listOf, type Fields } from '../fields.js';
+import { areDistinct } from './distinct-branches.js';
 import type { DocumentRefs } from './document-refs.js';
 import { boundKeyword, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
 import { hasDiscriminator, type Subtypes } from './subtypes.js';
@@ -91,6 +92,10 @@ export class SchemaConverter {
     }
     for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], inner);
     if (isFields(value['discriminator'])) overlapping(result);
+    else if (result['oneOf'] !== undefined && !areDistinct(listOf(value['oneOf']), this.context.refs)) {
+      overlapping(result);
+      result[UNCHECKED] = [...listed(result[UNCHECKED]), 'has branches of oneOf that overlap; the API decides which one is meant'];
+    }
     if (place.isOpen === true && result['additionalProperties'] === false) delete result['additionalProperties'];
     exclusiveLimits(result);
     return nullable(withoutReadOnly(result, value, this.context.refs), value);
@@ -196,6 +201,8 @@ export class SchemaConverter {
       throw new RangeError(`its schema is too large: expected at most ${MAX_PARTS} parts, ${MAX_DEPTH} levels deep`);
   }
 }
+
+const listed = (value: JsonSchema[string] | undefined) => (Array.isArray(value) ? value : []);
 
 const keyOf = (reference: string, isOpen: boolean): string => (isOpen ? `${reference} open` : reference);
 

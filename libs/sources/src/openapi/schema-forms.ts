@@ -11,7 +11,7 @@ const PROSE = ['title', 'description', '$comment'];
 const DISTINCT = ['enum', 'required', 'type'];
 const ABOUT = ['title', 'description', 'default', 'deprecated'];
 
-/** The discriminator says which branch is meant, so that a value may fit several. */
+/** A discriminator, or the API, says which branch is meant: a value may fit several. */
 export function overlapping(result: JsonSchema): void {
   const branches = result['oneOf'];
   if (branches === undefined) return;
