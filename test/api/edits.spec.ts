@@ -48,6 +48,8 @@ const SCRIPT = 'diff --git a/go.sh b/go.sh\nnew file mode 100755\n--- /dev/null\
 const SECTIONS =
   '*** Begin Patch\n*** Add File: hello.txt\n+hi\n*** Update File: f\n*** Move to: g\n@@ a\n-b\n+B\n*** Delete File: gone\n*** End Patch';
 
+const renamed = (from: string, to: string) => `diff --git a/${from} b/${to}\nsimilarity index 100%\nrename from ${from}\nrename to ${to}\n`;
+
 describe('a patch', () => {
   let sessions = 0;
 
@@ -87,6 +89,29 @@ describe('a patch', () => {
     ['a fence', { f: ABCD }, `\`\`\`diff\n${header}@@ -1,4 +1,4 @@\n${HUNK}\`\`\`\n`, 'Changed f', { f: B }],
     ['a hunk with wrong counts that does not fit', { f: 'x\n' }, `${header}@@ -1,4 +1,4 @@\n${HUNK}`, '3 lines before and 3 after'],
     ['a hunk that changes nothing', { f: ABCD }, `${header}@@ -1,2 +1,2 @@\n a\n b\n`, 'changes nothing of f'],
+    [
+      'renames of which one takes the name of the next',
+      { a: 'A\n', 'b x': 'B\n' },
+      `${renamed('a', 'b')}${renamed('b', 'c')}`,
+      'Renamed a to b\nRenamed b to c',
+      { b: 'A\n', 'c x': 'B\n' },
+    ],
+    [
+      'two files that change places',
+      { a: 'A\n', b: 'B\n' },
+      `${renamed('b', 'a')}${renamed('a', 'b')}`,
+      'Renamed b to a\nRenamed a to b',
+      { a: 'B\n', b: 'A\n' },
+    ],
+    [
+      'a file that is deleted and made again',
+      { f: ABCD },
+      '*** Begin Patch\n*** Delete File: f\n*** Add File: f\n+new\n*** End Patch',
+      'Deleted f\nCreated f',
+      { f: 'new\n' },
+    ],
+    ['a file that two renames make', { a: 'A\n', b: 'B\n' }, `${renamed('a', 'c')}${renamed('b', 'c')}`, 'it has c twice'],
+    ['a rename onto a file that stays', { a: 'A\n', b: 'B\n' }, renamed('a', 'b'), 'which is there already'],
     [
       'sections under the name of their agent',
       { f: ABCD, gone: 'x\n' },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { EXAMPLE_FILE, EXAMPLE_SETUP } from '../example-file.js';
 import { applyPlan } from './patch/apply-plan.js';
+import { vacatedBy } from './patch/file-change.js';
 import { planChange } from './patch/patch-plan.js';
 import { changedPaths, readPatch } from './patch/read-patch.js';
 
@@ -58,7 +59,9 @@ export class FilePatchTool {
   async run({ patch, paths }: Input, ctx: ToolContext): Promise<ToolOutput> {
     // Plans all changes before writing, so that every hunk is known to fit.
     const plan = [];
-    for (const change of readPatch(patch, paths)) plan.push(await planChange(change, ctx));
+    const changes = readPatch(patch, paths);
+    const gone = new Set(changes.flatMap((change) => vacatedBy(change) ?? []));
+    for (const change of changes) plan.push(await planChange(change, ctx, gone));
     const applied = await applyPlan(plan, ctx);
     const diffs = applied.flatMap(({ diff }) => (diff === undefined ? [] : [diff]));
     const text = applied.map(({ summary }) => summary).join('\n');

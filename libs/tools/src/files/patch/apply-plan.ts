@@ -1,6 +1,7 @@
 import { changeFile, removeEntry } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
 import { type FileDiff, fileDiff } from '../change/file-diff.js';
+import { vacatedBy } from './file-change.js';
 import { changesMode, type FoundFile, PATCH_LIMIT, type PlannedChange, thereAlready } from './patch-plan.js';
 
 export interface AppliedChange {
@@ -18,8 +19,12 @@ interface Step {
 /** Makes all changes or none. Rejects with a ToolError that lists the changes that could not be reverted. */
 export async function applyPlan(plan: readonly PlannedChange[], ctx: ToolContext): Promise<AppliedChange[]> {
   const steps: Step[] = [];
+  const made = new Set(plan.flatMap(({ change }) => (change.kind === 'delete' ? [] : [change.path])));
+  const isReplaced = ({ change }: PlannedChange) => made.has(vacatedBy(change) ?? '');
   try {
-    for (const planned of plan) await apply(planned, ctx, steps);
+    // Files go first where another change makes one of their names.
+    for (const { found } of plan.filter(isReplaced)) await remove(found, ctx, steps);
+    for (const planned of plan) await apply(planned, ctx, steps, isReplaced(planned));
   } catch (error) {
     const kept = await undone(steps, ctx);
     if (kept.length === 0) throw error;
@@ -45,9 +50,10 @@ async function undone(steps: readonly Step[], { log }: ToolContext): Promise<str
   return kept;
 }
 
-async function apply({ change, place, found, after }: PlannedChange, ctx: ToolContext, steps: Step[]): Promise<void> {
+async function apply({ change, place, found, after }: PlannedChange, ctx: ToolContext, steps: Step[], isRemoved: boolean): Promise<void> {
   const { kind, executable } = change;
-  if (kind === 'delete') return remove(found, ctx, steps);
+  const left = isRemoved ? undefined : found;
+  if (kind === 'delete') return remove(left, ctx, steps);
   const bytes = Buffer.from(after, 'utf8');
   const isNew = kind !== 'change';
   const { path } = change;
@@ -58,7 +64,7 @@ async function apply({ change, place, found, after }: PlannedChange, ctx: ToolCo
     return { bytes, value: undefined, ...(mode !== undefined && { mode }), ...(executable !== undefined && { executable }) };
   });
   steps.push({ path, undo: (by) => (isNew || found === undefined ? removeEntry(by, place) : restore(found, bytes, by)) });
-  if (kind === 'rename') await remove(found, ctx, steps);
+  if (kind === 'rename') await remove(left, ctx, steps);
 }
 
 /** Removes a file, which stays unchanged until then. */

@@ -43,6 +43,11 @@ export interface HunkLine {
   readonly unended?: true;
 }
 
+/** Path at which no file is left of a change; undefined where one stays. */
+export function vacatedBy({ kind, path, from }: FileChange): string | undefined {
+  return kind === 'rename' ? from : kind === 'delete' ? path : undefined;
+}
+
 export const isBefore = ({ mark }: HunkLine): boolean => mark !== '+';
 export const isAfter = ({ mark }: HunkLine): boolean => mark !== '-';
 

@@ -366,9 +366,9 @@ describe('file_patch', () => {
     ],
     ['a diff without context', { f: ABC }, '2c2\n< b\n---\n> X\n', /give a unified one/],
     [
-      'a file that is deleted and made',
+      'a file that is made and deleted',
       { f: ABC },
-      '*** Begin Patch\n*** Delete File: f\n*** Add File: f\n+x\n*** End Patch',
+      '*** Begin Patch\n*** Add File: f\n+x\n*** Delete File: f\n*** End Patch',
       /f twice, and not only with hunks/,
     ],
     [

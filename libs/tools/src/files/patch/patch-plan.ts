@@ -25,12 +25,15 @@ export interface PlannedChange {
   readonly after: string;
 }
 
-/** Plans the change from the current file without writing. Rejects with a ToolError if the change does not fit. */
-export async function planChange(change: FileChange, ctx: ToolContext): Promise<PlannedChange> {
+/**
+ * Plans the change from the current file without writing. Rejects with a ToolError if the change does not fit.
+ * @param gone paths that other changes of the patch leave free
+ */
+export async function planChange(change: FileChange, ctx: ToolContext, gone: ReadonlySet<string>): Promise<PlannedChange> {
   const { kind, path, from = path, hunks, later = [] } = change;
   const patched = (text: string, of: string): string => [hunks, ...later].reduce((before, it) => patchedText(before, it, of, ctx), text);
   const place = resolveFile(ctx.workspace, path, 'write');
-  await assertFree(place, change);
+  if (!gone.has(path)) await assertFree(place, change);
   if (kind === 'create') return { change, place, after: patched('', path) };
   const source = resolveFile(ctx.workspace, from, kind === 'copy' ? 'read' : 'write');
   const found = await findFile(source, change, ctx);

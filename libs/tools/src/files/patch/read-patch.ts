@@ -1,4 +1,4 @@
-import { type FileChange, invalid, isBefore, MOST_FILES } from './file-change.js';
+import { type FileChange, invalid, isBefore, MOST_FILES, vacatedBy } from './file-change.js';
 import { normalizePath } from './patch-names.js';
 import { isCodexPatch, readCodex } from './read-codex.js';
 import { otherForm, readUnified } from './read-unified.js';
@@ -10,7 +10,8 @@ const FORM = 'Begin each file with "--- a/path" and "+++ b/path", or write "*** 
 export function readPatch(text: string, paths?: readonly string[]): readonly FileChange[] {
   const named = new Set(paths?.map(normalizePath));
   const bare = withoutIndent(text);
-  const parts = isCodexPatch(bare) ? readCodex(bare) : readUnified(bare, named);
+  const isCodex = isCodexPatch(bare);
+  const parts = isCodex ? readCodex(bare) : readUnified(bare, named);
   if (parts.length === 0 || parts.length > MOST_FILES)
     throw invalid(`expected the changes of 1 to ${MOST_FILES} files, got ${parts.length}. ${otherForm(bare) ?? FORM}`);
   if (parts.reduce((sum, { hunks }) => sum + hunks.length, 0) > MOST_HUNKS) throw invalid(`it has more than ${MOST_HUNKS} hunks.`);
@@ -22,11 +23,31 @@ export function readPatch(text: string, paths?: readonly string[]): readonly Fil
         throw invalid(`${title} changes nothing of ${path}: it has no lines that begin with "-" or "+".`);
     }
   const changes = joined(parts.filter((part) => !isGoneByRename(part, parts)));
-  const written = changes.flatMap(({ kind, from, path }) => (kind === 'rename' && from !== undefined ? [from, path] : [path]));
-  const double = written.find((path, index) => written.indexOf(path) !== index);
-  if (double !== undefined) throw invalid(`it has ${double} twice, and not only with hunks. Give the second change as a patch of its own.`);
+  assertOnce(changes, isCodex);
   if (paths !== undefined) assertNamed(changedPaths(changes), named);
   return changes;
+}
+
+/**
+ * Each file is made or changed by one part at most, and removed by one. As for `git apply`, which reads all files before it
+ * writes any, a part may make a file where another one has renamed it, in any order, or has deleted it above: names are exchanged
+ * like this. Sections of a Codex patch follow one another, so that only a new file may take such a name.
+ */
+function assertOnce(changes: readonly FileChange[], isCodex: boolean): void {
+  const made = changes.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path]));
+  const gone = changes.map(vacatedBy);
+  const isTwice = (all: readonly unknown[]) => (path: string | undefined, index: number) =>
+    path !== undefined && all.indexOf(path) !== index;
+  const twice = made.find(isTwice(made)) ?? gone.find(isTwice(gone));
+  const clash = changes.find(({ kind, path }, index) => {
+    const at = gone.indexOf(path);
+    if (kind === 'delete' || at === -1) return false;
+    const isAbove = at < index;
+    if (isCodex) return kind !== 'create' || !isAbove;
+    return kind === 'change' || (changes[at]?.kind === 'delete' && !isAbove);
+  });
+  const double = twice ?? clash?.path;
+  if (double !== undefined) throw invalid(`it has ${double} twice, and not only with hunks. Give the second change as a patch of its own.`);
 }
 
 /** True for the deletion of a file that is renamed, which Subversion writes as well. */

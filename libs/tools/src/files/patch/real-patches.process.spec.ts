@@ -48,6 +48,11 @@ const PAIRS: Readonly<Record<string, Pair>> = {
   'lines that are alike': { before: { f: LIKE }, after: { f: LIKE.split('\n').with(21, 'CHANGED').join('\n') } },
   'an emptied and a filled file': { before: { f: 'x\ny\n', g: '' }, after: { f: '', g: 'x\ny\n' } },
   'two files that change places': { before: { a: OLD, b: LIKE }, after: { a: LIKE, b: OLD } },
+  'three files that change places': { before: { a: OLD, b: LIKE, c: HEADERS }, after: { a: HEADERS, b: OLD, c: LIKE } },
+  'files that take the name of the next one': {
+    before: { a: OLD, b: [LIKE, 0o755], c: HEADERS },
+    after: { b: NOW, c: [LIKE, 0o755], 'd/e': HEADERS },
+  },
 };
 
 const DIFFS: readonly (readonly [command: string, reference: string])[] = [
@@ -56,6 +61,7 @@ const DIFFS: readonly (readonly [command: string, reference: string])[] = [
     'git diff -M HEAD~ HEAD',
     'git diff -C --find-copies-harder HEAD~ HEAD',
     'git diff -B HEAD~ HEAD',
+    'git diff -B -M HEAD~ HEAD',
     'git diff -U0 HEAD~ HEAD',
     'git diff -U1 HEAD~ HEAD',
     'git diff -U99 HEAD~ HEAD',
