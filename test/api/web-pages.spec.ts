@@ -101,6 +101,30 @@ describe('a page of the web', () => {
     },
   );
 
+  it.each([
+    ['0; url=/next', 'next'],
+    ['5;URL="http://example.com/a b"', 'http://example.com/a%20b'],
+    ["0,'next?a=1'", 'next?a=1'],
+    ['3 next', 'next'],
+  ])('names the address to which the header of a page leads: %s', async (refresh, to) => {
+    for (const [type, body] of [
+      ['text/html', '<p>moved'],
+      ['text/plain', 'moved'],
+    ] as const) {
+      site = { '/': { head: { 'content-type': type, refresh }, body } };
+      const [outcome, , text] = await read('web_fetch', {});
+      expect([outcome, text]).toEqual(['completed', expect.stringContaining(`Note: this page leads to ${new URL(to, url).href}\n`)]);
+    }
+  });
+
+  it.each(['30', '0; url=/', '0; url=javascript:alert(1)', 'soon'])(
+    'names no address for a header that leads nowhere else: %s',
+    async (refresh) => {
+      site = page('<p>here', { refresh });
+      expect((await read('web_fetch', {}))[2]).not.toContain('leads to');
+    },
+  );
+
   it('names itself to an API, unless the call names something else', async () => {
     [site, agents] = [{ '/': {} }, []];
     const statusOf = async (headers: object) =>

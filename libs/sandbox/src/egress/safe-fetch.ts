@@ -25,6 +25,8 @@ export interface FetchedDocument {
   readonly contentType: string;
   /** Length stated by the server; undefined if absent. */
   readonly contentLength?: number;
+  /** Header by which browsers go on to another address after some seconds. */
+  readonly refresh?: string;
   /** Decompressed; empty when it was not wanted. */
   readonly body: Buffer;
   /** The body was cut at the download limit. */
@@ -138,6 +140,7 @@ async function documentOf(
 ): Promise<FetchedDocument> {
   const contentType = contentTypeOf(response);
   const length = Number(header(response, 'content-length') ?? 'unknown');
+  const refresh = header(response, 'refresh');
   const ok = response.statusCode >= 200 && response.statusCode < 300;
   const wanted = !ok || options.wantsBody(contentType);
   if (!wanted) discard(response.body);
@@ -150,6 +153,7 @@ async function documentOf(
     statusText: STATUS_CODES[response.statusCode] ?? '',
     contentType,
     ...(Number.isSafeInteger(length) ? { contentLength: length } : {}),
+    ...(refresh === undefined ? {} : { refresh }),
     body,
     truncated,
   };

@@ -132,7 +132,12 @@ const UNITS = Uint16Array.from({ length: 256 }, (_, byte) => (WINDOWS_1252[byte 
 
 /** In one pass: a hostile body has millions of such bytes. */
 function decodeWindows1252(body: Buffer): string {
-  const units = Uint16Array.from(body);
-  for (let at = 0; at < units.length; at += 1) units[at] = UNITS[units[at] ?? 0] ?? 0;
-  return Buffer.from(units.buffer).toString('utf16le');
+  const units = Buffer.alloc(2 * body.length);
+  for (let at = 0; at < body.length; at += 1) {
+    const unit = UNITS[body[at] ?? 0] ?? 0;
+    // The low byte first, whatever the machine does.
+    units[2 * at] = unit & 0xff;
+    units[2 * at + 1] = unit >> 8;
+  }
+  return units.toString('utf16le');
 }

@@ -63,7 +63,7 @@ export class WebFetchTool {
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
     const document = await this.fetch(args, ctx);
     if (document.status < 200 || document.status > 299) throw httpFailure(document, ctx);
-    const shown = await this.show(document, args, ctx.signal);
+    const shown = withRefresh(await this.show(document, args, ctx.signal), document);
     return render(document, args.search_terms === undefined ? shown : selected(shown, args.search_terms), args, ctx);
   }
 
@@ -100,11 +100,25 @@ export class WebFetchTool {
   }
 }
 
+/** The address of the header counts as that of a page: with a number of seconds before it, in quotes or not. */
+const REFRESH = /^\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+?)\1\s*$/is;
+const MOST_REFRESH = 2_000;
+
+function withRefresh(shown: Shown, { url, refresh }: FetchedDocument): Shown {
+  const to = REFRESH.exec(refresh?.slice(0, MOST_REFRESH) ?? '')?.[2];
+  const next = to !== undefined && URL.canParse(to, url) ? new URL(to, url) : undefined;
+  if (next === undefined || !/^https?:$/.test(next.protocol) || next.href === url) return shown;
+  return withNote(shown, `this page leads to ${next.href}`);
+}
+
 function selected(shown: Shown, terms: string): Shown {
   if (shown.mode === 'metadata_only') return shown;
   const { text, note } = matchingSegments(shown.text, terms);
-  const notes = [shown.note, note].filter((it) => it !== undefined);
-  return { ...shown, text, note: notes.join('; ') };
+  return withNote({ ...shown, text }, note);
+}
+
+function withNote(shown: Shown, note: string | undefined): Shown {
+  return note === undefined ? shown : { ...shown, note: [shown.note, note].filter((it) => it !== undefined).join('; ') };
 }
 
 function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolError {
