@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import iconv from 'iconv-lite';
 import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 
 const TEXT_LIKE =
@@ -10,6 +11,11 @@ const SIGNATURES = ['255044462d', '89504e470d0a', '47494638', '504b0304', '1f8b0
 const LABELS = new Map(
   Object.entries({ cp932: 'shift_jis', cp936: 'gbk', cp949: 'euc-kr', cp950: 'big5', cp65001: 'utf-8', utf8mb4: 'utf-8' }),
 );
+
+/** Encodings whose further characters some releases of Node lack: half of Korean, Big5 of Hong Kong, Romanian. */
+const PACKAGED = new Map(Object.entries({ 'euc-kr': 'cp949', big5: 'big5-hkscs', 'iso-8859-16': 'iso-8859-16' }));
+
+type Decode = (body: Buffer) => string;
 
 export function isTextLike(contentType: string): boolean {
   return TEXT_LIKE.test(contentType.trim());
@@ -61,23 +67,29 @@ export function looksBinary(body: Buffer): boolean {
 export function decodeBody(body: Buffer, contentType: string): string {
   const labels = [markOf(body), /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i.exec(contentType)?.[1]];
   const given = labels.map(decoderOf).find((it) => it !== undefined);
-  if (given !== undefined) return decoded(body, given);
+  if (given !== undefined) return given(body);
   const text = isAscii(body) ? undefined : validUtf8(body);
   if (text !== undefined) return text;
   const declared = decoderOf(declaredIn(body, contentType));
-  return declared === undefined ? guessed(body) : decoded(body, declared);
+  return declared === undefined ? guessed(body) : declared(body);
 }
 
-function decoderOf(label: string | undefined): TextDecoder | undefined {
+function decoderOf(label: string | undefined): Decode | undefined {
+  if (label === undefined) return undefined;
+  const name = LABELS.get(label.toLowerCase()) ?? label.toLowerCase();
+  const decoder = known(name);
+  const { encoding = name } = decoder ?? {};
+  const packaged = PACKAGED.get(encoding);
+  if (packaged !== undefined) return (body) => iconv.decode(body, packaged);
+  return encoding === 'windows-1252' ? decodeWindows1252 : decoder && ((body) => decoder.decode(body));
+}
+
+function known(name: string): TextDecoder | undefined {
   try {
-    return label === undefined ? undefined : new TextDecoder(LABELS.get(label.toLowerCase()) ?? label);
+    return new TextDecoder(name);
   } catch {
     return undefined;
   }
-}
-
-function decoded(body: Buffer, decoder: TextDecoder): string {
-  return decoder.encoding === 'windows-1252' ? decodeWindows1252(body) : decoder.decode(body);
 }
 
 function markOf(body: Buffer): string | undefined {

@@ -83,7 +83,13 @@ describe('the text of an answer', () => {
     ['its bytes where the header is no type', ';;;', Buffer.from('Привет')],
     ['text that is cut within a character', 'text/html', around('<meta charset=windows-1252>', Buffer.from('Привет').subarray(0, -1))],
     ['Japanese', 'text/html', around('<meta charset=Shift_JIS>', Buffer.from('8350835f', 'hex')), 'ケダ'],
+    ['Korean beyond KS X 1001', 'text/html; charset=euc-kr', Buffer.from('8141b0a1', 'hex'), '갂가'],
+    ['Korean of Windows', 'text/html', around('<meta charset=ks_c_5601-1987>', Buffer.from('c652', 'hex')), '힣'],
+    ['Chinese of Hong Kong', 'text/html; charset=Big5-HKSCS', Buffer.from('87408b42a741', 'hex'), '䏰𢯎你'],
+    ['Chinese of Taiwan', 'text/html; charset=big5', Buffer.from('a741a66e', 'hex'), '你好'],
+    ['Romanian', 'text/plain; charset=ISO-8859-16', Buffer.from('aabafede', 'hex'), 'ȘșțȚ'],
     ['Chinese', 'text/html; charset=gb2312', Buffer.from('c4e3bac3', 'hex'), '你好'],
+    ['all bytes of windows-1252', 'text/plain; charset=latin1', Buffer.from('80818d9fa0ff', 'hex'), '€\u0081\u008dŸ\u00a0ÿ'],
     ['Latin-1 in no charset', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1'), 'café €'],
   ])('decodes a page by %s', async (_what, type, body, expected = 'Привет'.slice(0, 5)) => {
     for (const text of await texts(type, body)) {
