@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 let project = '';
@@ -63,6 +63,14 @@ describe('build-if-needed', () => {
     expect(readdirSync(first, { recursive: true })).toEqual(files);
     const text = readFileSync(join(first, 'dist/bundle/apps/standalone/src/main.js'), 'utf8');
     expect(text).toContain('42');
+  });
+
+  it('removes builds but the three before, which programs may still run from', () => {
+    const builds = join(project, 'dist/programs');
+    const earlier = ['1', '2', '3', '4', '5'].map((day) => `2026010${day}000000000`);
+    for (const name of earlier) mkdirSync(join(builds, name, 'dist'), { recursive: true });
+    expect(run().status).toBe(0);
+    expect(readdirSync(builds).sort()).toEqual([...earlier.slice(-3), basename(realpathSync(program()))]);
   });
 
   it('stops the start when the build fails, and tries again the next time', () => {
