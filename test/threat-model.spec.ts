@@ -8,8 +8,9 @@ const ENTRY = /^(\d+)\. (.+)\n {3}\(\[`.+`\]\((.+)\)\)$/gm;
 it('finds each test that the threat model names in the file that it names', () => {
   const guide = readFileSync(GUIDE, 'utf8');
   const entries = [...guide.matchAll(ENTRY)].map(([, number, title = '', file = '']) => ({ number, title, file }));
-  const missing = entries.filter(({ title, file }) => !readFileSync(join(dirname(GUIDE), file), 'utf8').includes(title));
-  expect(missing).toEqual([]);
+  // Tests of a table have a placeholder in their title.
+  const titleIn = (file: string, title: string) => readFileSync(join(dirname(GUIDE), file), 'utf8').includes(title.replaceAll('…', '%s'));
+  expect(entries.filter(({ title, file }) => title.includes('%s') || !titleIn(file, title))).toEqual([]);
   const rows = [...guide.matchAll(/^\| .* \| ([\d, ]+) \|$/gm)].flatMap(([, numbers = '']) => numbers.split(', '));
   expect(rows).toEqual(entries.map(({ number }) => number));
   expect(rows.length).toBeGreaterThan(0);
