@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ToolyardClient } from '#client';
 import {
   SCOPES,
   type ApiKeyPage,
@@ -235,6 +236,22 @@ describe('saved views of a key', () => {
     for (const other of ['reader', 'rival']) expect(await views(by(other))).toEqual([]);
     expect((await by('operator', 1).request('DELETE', '/v1/views/mine%2Fall')).status).toBe(204);
     expect((await views(by('operator'))).map(({ name }) => name)).toEqual(['failed builds']);
+  });
+
+  it('saves, replaces, lists and deletes views of a key by the client', async () => {
+    const client = new ToolyardClient({ baseUrl: tenant.url, apiKey: tenant.keyOf('narrow') });
+    const { name, search } = await client.views.put('mine/all ü', { agentId: 'coder' });
+    expect([name, search]).toEqual(['mine/all ü', { agentId: 'coder' }]);
+    await client.views.put('failed', { result: 'error' });
+    await client.views.put('mine/all ü', { since: '24h' });
+    const saved = async () => (await client.views.list()).map((view) => [view.name, view.search]);
+    expect(await saved()).toEqual([
+      ['mine/all ü', { since: '24h' }],
+      ['failed', { result: 'error' }],
+    ]);
+    await client.views.delete('mine/all ü');
+    expect(await saved()).toEqual([['failed', { result: 'error' }]]);
+    await expect(client.views.put('x'.repeat(61), {})).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   it('refuses the 51st view of a key, and names and fields that are too long, and takes another text of a saved one', async () => {
