@@ -30,7 +30,8 @@ const made = async (body: object, by = agent) => {
   return schedule;
 };
 const get = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body;
-const remove = (id: string) => agent.request('DELETE', `/v1/schedules/${id}`);
+const remove = async (id: string) => expect((await agent.request('DELETE', `/v1/schedules/${id}`)).status).toBe(204);
+const cancel = async (id = '') => expect((await agent.request('POST', `/v1/calls/${id}/cancel`, {})).status).toBe(202);
 const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?scheduleId=${id}`)).body.calls;
 const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 const untilRun = (id: string, condition: (schedule: Schedule) => boolean, what: string) =>
@@ -56,7 +57,7 @@ describe('a schedule', () => {
     const { body: resumed } = await agent.request<Schedule>('POST', `/v1/schedules/${id}/resume`);
     expect(resumed.paused).toBeUndefined();
     expect(resumed.nextRuns).toHaveLength(5);
-    expect((await remove(id)).status).toBe(204);
+    await remove(id);
     expect((await agent.get<Problem>(`/v1/schedules/${id}`)).body.code).toBe('resource_not_found');
   });
 
@@ -81,7 +82,7 @@ describe('a schedule', () => {
     const skipped = await untilRun(skipping.id, ({ lastRun }) => lastRun?.skipped === 'overlap', 'a run to be left out');
     expect(await callsOf(skipping.id)).toHaveLength(1);
     await remove(skipping.id);
-    await agent.request('POST', `/v1/calls/${skipped.lastRun?.callId}/cancel`, {});
+    await cancel(skipped.lastRun?.callId);
 
     const cancelling = await made({ everyMs: 1_000, overlap: 'cancel', call });
     const first = await untilRun(cancelling.id, ({ lastRun }) => lastRun !== undefined, 'the first run');
@@ -99,7 +100,7 @@ describe('a schedule', () => {
     const skipped = await untilRun(skipping.id, isThird, 'the third run of the other schedule to be left out');
     await remove(skipping.id);
     expect((await callsOf(waiting.id)).map(({ id }) => id)).toEqual([first?.callId]);
-    await agent.request('POST', `/v1/calls/${skipped.lastRun?.callId}/cancel`, {});
+    await cancel(skipped.lastRun?.callId);
 
     await tenant.held.run(first?.callId ?? '');
     const { lastRun: second } = await untilRun(waiting.id, ({ lastRun }) => lastRun?.callId !== first?.callId, 'the run that waited');
@@ -107,7 +108,7 @@ describe('a schedule', () => {
     expect(Date.parse(second?.dueAt ?? '') - Date.parse(first?.dueAt ?? '')).toBeGreaterThanOrEqual(1_000);
     expect(await callsOf(waiting.id)).toHaveLength(2);
     await remove(waiting.id);
-    await agent.request('POST', `/v1/calls/${second?.callId}/cancel`, {});
+    await cancel(second?.callId);
   });
 
   it('runs a schedule now when it is asked to', async () => {
@@ -154,7 +155,7 @@ describe('a schedule', () => {
       expect((await as('neighbour').request('POST', `/v1/schedules/${id}/${what}`)).status).toBe(403);
     expect((await as('neighbour').request('DELETE', `/v1/schedules/${id}`)).status).toBe(403);
     expect((await as('neighbour').get<Schedule>(`/v1/schedules/${id}`)).body.keyId).toBe(tenant.keyId('colleague'));
-    expect((await remove(id)).status).toBe(204);
+    await remove(id);
   });
 
   it('pauses a schedule with the reason when its key is gone', async () => {
