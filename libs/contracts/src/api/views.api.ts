@@ -7,8 +7,9 @@ export const ViewName = z
   .string()
   .min(1)
   .max(VIEW_LIMITS.nameChars)
-  .regex(/^(?!\.{1,2}$)\P{C}+$/u, 'expected a name without control characters, other than . and ..')
-  .meta({ description: 'The name of a view.', examples: ['failed builds'] });
+  // As a pattern of JSON Schema it would be refused by programs whose patterns have no Unicode classes.
+  .refine((name) => /^(?!\.{1,2}$)\P{C}+$/u.test(name), 'expected a name without control characters, other than . and ..')
+  .meta({ description: 'The name of a view, without control characters, other than `.` and `..`.', examples: ['failed builds'] });
 
 export const ViewSearch = z
   .record(z.string().min(1).max(VIEW_LIMITS.nameChars), z.string().max(VIEW_LIMITS.valueChars))
