@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CallPage, Schedule } from '#contracts';
+import type { CallPage, Schedule, Stats } from '#contracts';
+import { ScheduleQueue } from '#queue';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
@@ -42,7 +43,28 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
   };
   const handled = (id: string) =>
     eventually(async () => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun, 'the due time to be handled');
+  const cancel = async (id = '') => expect((await agent.request('POST', `/v1/calls/${id}/cancel`, {})).status).toBe(202);
   const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?scheduleId=${id}`)).body.calls;
+
+  it('makes one call of the due times of a schedule that waited for the same end', async () => {
+    const call = { tool: 'sleep', arguments: { duration_ms: 600_000 } };
+    const { body: made } = await agent.request<Schedule>('POST', '/v1/schedules', { everyMs: 86_400_000, overlap: 'queue', call });
+    const { body: first } = await agent.request('POST', `/v1/schedules/${made.id}/run`);
+    // A gateway that looks for due times which the queue has lost adds further ones.
+    const queue = new ScheduleQueue(toolyard.redis.url, () => {});
+    const now = Date.now();
+    for (let n = 1; n <= 10; n++) await queue.add({ tenantId: 'default', scheduleId: made.id, dueAt: now + n });
+    await cancel(first.id);
+    const next = await eventually(async () => {
+      const { lastRun } = (await agent.get<Schedule>(`/v1/schedules/${made.id}`)).body;
+      return lastRun?.callId === first.id ? undefined : lastRun?.callId;
+    }, 'the run that waited');
+    await eventually(async () => (await agent.get<Stats>('/v1/stats')).body.behind === undefined, 'the list of calls to be complete');
+    expect((await callsOf(made.id)).map(({ id }) => id)).toEqual([next, first.id]);
+    await agent.request('DELETE', `/v1/schedules/${made.id}`);
+    await cancel(next);
+    await queue.close();
+  });
 
   it('makes exactly one call of a schedule whose gateway is killed between its due time and the submission', async () => {
     webhooks.on('/slow', () => {});

@@ -23,6 +23,15 @@ const KEY_TRIES = 5;
 
 const OVERLAPPED = CancelBody.parse({ reason: 'The next run of its schedule began' });
 
+interface Run {
+  /** ms since the epoch. */
+  readonly dueAt: number;
+  readonly idempotencyKey: string;
+  /** Call of the previous run, if it has not ended. */
+  readonly open: string | undefined;
+  readonly now: number;
+}
+
 /**
  * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the Idempotency-Key
  * of schedule and due time makes both one call. Steps of a due time: the schedule exists and is not paused → its key may still
@@ -95,23 +104,23 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     const now = Date.now();
     const last = await this.store.lastRun(tenantId, scheduleId);
     const isOpen = last?.callId !== undefined && Date.parse(last.dueAt) !== dueAt && (await this.isOpen(last.callId));
-    // Drops all but the newest of the due times that wait for the same end.
-    if (schedule.overlap === 'queue' && last !== undefined && Date.parse(last.dueAt) > dueAt) return 'done';
-    if (isOpen && schedule.overlap === 'queue') return 'again';
+    const waits = schedule.overlap === 'queue';
+    // Drops due times that a later one has replaced, and repetitions of one that was handled.
+    if (waits && last !== undefined && Date.parse(last.dueAt) >= dueAt) return 'done';
+    if (waits && isOpen) return 'again';
     await this.plan(schedule, Math.max(now, dueAt));
-    const run = await this.run(schedule, principal, dueAt, isOpen ? last.callId : undefined, now);
+    // Due times that waited for the same end may be handled at the same time: the key of the run before makes them one call.
+    const idempotencyKey = gatewayKey('schedule', schedule.id, waits ? `after ${last?.dueAt ?? 'none'}` : dueAt);
+    const run = await this.run(schedule, principal, { dueAt, idempotencyKey, open: isOpen ? last.callId : undefined, now });
     await this.store.putRun(schedule, { ...run, dueAt: new Date(dueAt).toISOString(), at: new Date(now).toISOString() });
     telemetry.scheduleRun.emit({ result: run.skipped ?? (run.error === undefined ? 'submitted' : 'refused'), lateMs: now - dueAt });
     return 'done';
   }
 
-  /** `open`: call of the previous run, if it has not ended. */
   private async run(
     schedule: StoredSchedule,
     principal: Principal,
-    dueAt: number,
-    open: string | undefined,
-    now: number,
+    { dueAt, idempotencyKey, open, now }: Run,
   ): Promise<Omit<ScheduleRun, 'dueAt' | 'at'>> {
     const { id, missed, overlap, call } = schedule;
     if (missed === 'skip' && overlap !== 'queue' && now - dueAt > MISSED_MS)
@@ -119,11 +128,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     if (open !== undefined && overlap === 'skip') return { callId: open, skipped: 'overlap' };
     if (open !== undefined) await this.cancelCall.cancel(principal, open, OVERLAPPED);
     try {
-      const submitted = await this.submitCall.submit(
-        principal,
-        { ...call, dialect: 'core' },
-        { idempotencyKey: gatewayKey('schedule', id, dueAt), scheduleId: id },
-      );
+      const submitted = await this.submitCall.submit(principal, { ...call, dialect: 'core' }, { idempotencyKey, scheduleId: id });
       return { callId: submitted.call.id };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code === 'overloaded' || error.code === 'too_many_requests') throw error;
