@@ -32,7 +32,7 @@ describe('commands of some sessions on a host over ssh', () => {
     await server.close();
   });
 
-  it('runs commands of a session on its host and not on the worker, whose catalog and status say so', async () => {
+  it('runs commands of a session on its host and not on the worker, whose catalog and status say so [PP-47]', async () => {
     const ran = await agent.run('shell', { command: 'echo made > file; pwd; exit 3' }, REMOTE);
     expect(ran).toMatchObject({ outcome: 'completed', result: { isError: true, details: { exitCode: 3, sandbox: 'ssh', host: 'build' } } });
     expect(textOf(ran)).toContain('/work/default/sessions/build-1\n');

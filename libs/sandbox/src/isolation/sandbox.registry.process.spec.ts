@@ -47,7 +47,7 @@ describe('the sandbox settings', () => {
     [{ SANDBOX_SYSCALLS: 'ptrace,everything' }, 'expected a list of bpf, io_uring'],
     [{ SANDBOX_MEMORY_BYTES: '2G' }, 'expected a whole number'],
     [{ SANDBOX_PROCESSES: '1' }, 'expected a whole number from 8'],
-  ])('refuses the sandbox settings %j and says what was expected', (env, message) => {
+  ])('refuses the sandbox settings %j and says what was expected [PP-47]', (env, message) => {
     expect(() => read(env)).toThrow(message);
   });
 
@@ -87,7 +87,7 @@ describe('the sandbox of a pool', () => {
     ]);
   });
 
-  it('refuses a pool where isolation is required or was asked for and does not work', async () => {
+  it('refuses a pool where isolation is required or was asked for and does not work [PP-47]', async () => {
     const settings: Record<string, string>[] = [
       { SANDBOX_REQUIRED: 'true' },
       { SANDBOX_REQUIRED: 'shell' },
@@ -105,7 +105,7 @@ describe('the sandbox of a pool', () => {
     }
   });
 
-  it('chooses the sandbox that was asked for, and says what the host means', async () => {
+  it('chooses the sandbox that was asked for, and says what the host means [PP-47]', async () => {
     const registry = await open({ SANDBOX: 'shell=host,read=none' });
     expect(registry.status()).toMatchObject({
       read: { backend: 'none', ok: false },
