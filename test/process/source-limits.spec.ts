@@ -65,6 +65,12 @@ describe('limits of a source', () => {
       const tool = { name: `dial_${name}`, description: 'Connects.', input: { type: 'object' }, run };
       writeFileSync(join(folder, name, 'dial', 'tool.yaml'), JSON.stringify(tool));
     }
+    writeFileSync(join(folder, 'outside'), 'of the machine');
+    const look = `exec 2>&1; cat ${join(folder, 'outside')}; env; touch "$(dirname "$0")/mark"; echo mine > mine && cat mine`;
+    mkdirSync(join(folder, 'closed', 'look'));
+    writeFileSync(join(folder, 'closed', 'look', 'look.sh'), look);
+    const looking = { name: 'look', description: 'Looks.', input: { type: 'object' }, run: ['bash', 'look.sh'] };
+    writeFileSync(join(folder, 'closed', 'look', 'tool.yaml'), JSON.stringify(looking));
     const program = join(folder, 'dialling.mjs');
     writeFileSync(program, DIALLING_SERVER);
     const api = { kind: 'openapi', document: `http://127.0.0.1:${documentPort}`, trust: true };
@@ -117,6 +123,14 @@ describe('limits of a source', () => {
   it('offers tools of a source under the names of its rules, and calls them by its own', async () => {
     expect((await names()).filter(({ source }) => source === 'named').map(({ name }) => name)).toEqual(['shop_fetch_one']);
     expect(await answerOf('shop_fetch_one')).toContain('allowed');
+  });
+
+  it('shows a program of a folder no file outside of its workspace and no variable of the worker, and lets it change no tool', async () => {
+    const [said = '', mine] = (await answerOf('look')).split(/\n(?=mine\n$)/);
+    expect(mine).toBe('mine\n');
+    expect(said).toMatch(/outside: No such file or directory/);
+    expect(said).toMatch(/mark'?: Read-only file system/);
+    expect(said).not.toMatch(/of the machine|REDIS_URL|SANDBOX/);
   });
 
   it('cuts programs of a source off the network where its definition says so', async () => {
