@@ -8,18 +8,29 @@ import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const TENANT = 'foreign-floods';
-const [SOCKET_KEY, POLL_KEY, QUIET_KEY] = ['key-of-a-flooding-socket', 'key-of-a-flooding-poller', 'key-of-a-quiet-worker-12'];
+const [SOCKET_KEY, QUIET_KEY] = ['key-of-a-flooding-socket', 'key-of-a-quiet-worker-12'];
+const POLL_KEYS = ['key-of-a-flooding-poller-1', 'key-of-a-flooding-poller-2', 'key-of-a-flooding-poller-3'] as const;
+const NO_CALL = '00-01JB0000000000000000000000';
 const OTHER_KEY = 'key-of-a-flood-elsewhere';
 const work = (id: string, key: string, tenant = TENANT): ApiKeyConfig => ({ id, key, tenant, scopes: ['work'] });
 const keys: ApiKeyConfig[] = [
   { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel'] },
   work('socket', SOCKET_KEY),
-  work('poller', POLL_KEY),
+  ...POLL_KEYS.map((key, index) => work(`poller-${index}`, key)),
   work('quiet', QUIET_KEY, 'foreign-quiet'),
   work('elsewhere', OTHER_KEY),
 ];
 /** The budget refills with time: so many are beyond it on a machine that takes half a minute for them, too. */
 const FLOOD = 200_000;
+/** Result of a call that the worker does not have. */
+const finish = (structuredContent: unknown) => ({
+  op: 'finish',
+  callId: NO_CALL,
+  fence: 1,
+  wseq: 1,
+  outcome: 'completed',
+  structuredContent,
+});
 
 describe('a foreign worker that floods', () => {
   let gateway: TestGateway;
@@ -58,13 +69,17 @@ describe('a foreign worker that floods', () => {
     await other.close();
   });
 
-  it('stops a foreign worker that floods by long-poll requests', async () => {
-    const poller = new Agent(gateway.url, POLL_KEY);
-    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker: 'poll-flood', sdk: 'test/1', tools: [ADD] };
+  it.each<[string, string, object[], number]>([
+    ['frames', POLL_KEYS[0], Array.from({ length: 1_000 }, () => ({ op: 'pong' })), FLOOD / 1_000],
+    ['large frames', POLL_KEYS[1], [finish('x'.repeat(900_000))], 500],
+    ['frames of many values', POLL_KEYS[2], [finish(Array.from({ length: 95_000 }, () => 1))], 100],
+  ])('stops a foreign worker that floods with %s by long-poll requests', async (what, key, frames, times) => {
+    const poller = new Agent(gateway.url, key);
+    const worker = `flood-${what.length}`;
+    const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker, sdk: 'test/1', tools: [ADD] };
     const { workerId } = (await poller.request<WorkerWelcome>('POST', '/v1/workers', hello)).body;
-    const frames = Array.from({ length: 1_000 }, () => ({ op: 'pong' }));
     let answer = { status: 0, body: {} };
-    for (let sent = 0; sent < FLOOD && answer.status !== 429; sent += frames.length)
+    for (let sent = 0; sent < times && answer.status !== 429; sent += 1)
       answer = await poller.request<object>('POST', `/v1/workers/${workerId}/messages`, { frames });
     expect(answer).toMatchObject({ status: 429, body: { detail: expect.stringContaining('messages a second') } });
     expect((await poller.request('POST', `/v1/workers/${workerId}/messages`, { frames: [] })).status).toBeGreaterThanOrEqual(400);

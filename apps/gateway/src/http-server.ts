@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { LIMITS, ProblemError, ROUTES, WORKER_LIMITS } from '#contracts';
+import { countParts, LIMITS, ProblemError, ROUTES, WORKER_LIMITS } from '#contracts';
 import { assertScope, requiredToken } from './auth/access.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { nestPath } from './auth/endpoint.decorator.js';
@@ -9,7 +9,7 @@ import { FairTurns, LARGE_SIZE } from './platform/fair-turns.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { handleClientError } from './platform/http/client-error.js';
-import { parseJsonBody } from './platform/http/json-body.js';
+import { parseJsonBody, type BodySize } from './platform/http/json-body.js';
 import { LingeringResponse } from './platform/http/lingering-close.js';
 import { toProblem } from './platform/http/to-problem.js';
 import { sendProblem } from './platform/http/gateway-problem.filter.js';
@@ -22,6 +22,10 @@ declare module 'fastify' {
     publicUrl: string | undefined;
     /** All connections, including upgraded ones. */
     openSockets: ReadonlySet<Socket>;
+  }
+  interface FastifyRequest {
+    /** Size of the JSON body of a worker; undefined for other requests. */
+    workerBody: BodySize | undefined;
   }
 }
 
@@ -92,6 +96,7 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.decorate('routeTable', table);
   fastify.decorate('publicUrl', config.publicUrl);
   fastify.decorate('openSockets', socketsOf(fastify.server));
+  fastify.decorateRequest('workerBody', undefined);
   fastify.addHook('onRoute', (route) => {
     table.record(route);
     if (route.url === OUTPUT_PATH && route.method === 'PUT') takeLargeBodies(route, app.get(Authenticator));
@@ -114,7 +119,9 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.removeAllContentTypeParsers();
   const turns = app.get(FairTurns);
   fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    const mostParts = request.routeOptions.url?.startsWith(WORKERS_PATH) === true ? WORKER_LIMITS.jsonParts : LIMITS.jsonParts;
+    const isOfWorker = request.routeOptions.url?.startsWith(WORKERS_PATH) === true;
+    const mostParts = isOfWorker ? WORKER_LIMITS.jsonParts : LIMITS.jsonParts;
+    if (isOfWorker) request.workerBody = { bytes: Buffer.byteLength(text), parts: countParts(text, mostParts) };
     const parse = () => {
       try {
         done(null, parseJsonBody(text, mostParts));

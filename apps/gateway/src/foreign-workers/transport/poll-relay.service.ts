@@ -14,6 +14,7 @@ import {
 import { createRedis, keys, listenToChannels, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
+import type { BodySize } from '../../platform/http/json-body.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { PollingWorkers, unknownWorker } from './polling-workers.service.js';
 import { z } from 'zod';
@@ -24,7 +25,13 @@ const request = { id, /** The channel for the answer. */ from: z.string(), worke
 /** Messages between gateways about polling workers. */
 const RelayMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('poll'), ...request, body: WorkerPollBody, waitMs: z.number() }),
-  z.object({ kind: z.literal('messages'), ...request, frames: z.array(WorkerFrame) }),
+  z.object({
+    kind: z.literal('messages'),
+    ...request,
+    frames: z.array(WorkerFrame),
+    /** Of the worker's request; absent from gateways of earlier releases. */
+    size: z.object({ bytes: z.number(), parts: z.number() }).default({ bytes: 0, parts: 0 }),
+  }),
   /** The worker no longer waits for the response. */
   z.object({ kind: z.literal('cut'), id }),
   /** The gateway of the worker has received the request. */
@@ -49,7 +56,7 @@ interface Asked {
 
 type Question =
   | { readonly kind: 'poll'; readonly body: WorkerPollBody; readonly waitMs: number }
-  | { readonly kind: 'messages'; readonly frames: WorkerFrame[] };
+  | { readonly kind: 'messages'; readonly frames: WorkerFrame[]; readonly size: BodySize };
 
 /**
  * Forwards requests of polling workers to the gateway with their connection, so that they work through any load balancer. Each
@@ -181,7 +188,7 @@ export class PollRelay implements OnApplicationShutdown {
   private async handle(request: RelayRequest): Promise<WorkerPollPage | undefined> {
     const { id, workerId, principal } = request;
     if (request.kind === 'messages') {
-      this.workers.messages(principal, workerId, request.frames);
+      this.workers.messages(principal, workerId, request.frames, request.size);
       return undefined;
     }
     const cut = new AbortController();

@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { MessageBudget, MessageFlood } from '#timing';
 import type { ConnectedWorker } from '../bridge/connected-worker.js';
+import type { BodySize } from '../../platform/http/json-body.js';
 import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
 import { PollMailbox } from './poll-mailbox.js';
 
@@ -56,7 +57,9 @@ export class PollingWorkers {
     waitMs: number,
     cut: AbortSignal,
   ): Promise<WorkerPollPage> {
-    const { worker, mailbox } = this.workerOf(principal, id);
+    const found = this.workerOf(principal, id);
+    const { worker, mailbox } = found;
+    this.charge(principal, found, 1 + credit.length);
     for (const more of credit) this.workers.receive(worker, { op: 'credit', ...more });
     worker.seenAt = performance.now();
     try {
@@ -67,18 +70,23 @@ export class PollingWorkers {
     }
   }
 
-  /** @throws ProblemError */
-  messages(principal: Principal, id: string, frames: readonly WorkerFrame[]): void {
-    const { worker, mailbox, budget } = this.workerOf(principal, id);
+  /** `size`: of the body with the frames. @throws ProblemError */
+  messages(principal: Principal, id: string, frames: readonly WorkerFrame[], size: BodySize): void {
+    const found = this.workerOf(principal, id);
+    this.charge(principal, found, frames.length, size);
+    for (const frame of frames) this.workers.receive(found.worker, frame);
+  }
+
+  /** @throws ProblemError for a worker that exceeds its budget, which is disconnected */
+  private charge(principal: Principal, { worker, mailbox, budget }: PollingWorker, messages: number, size?: BodySize): void {
     try {
-      budget.spend(frames.length);
+      budget.spend(messages, size?.bytes, size?.parts);
     } catch (error) {
       if (!(error instanceof MessageFlood)) throw error;
       const problem = this.workers.flooded(principal, worker, error.message);
       mailbox.close();
       throw problem;
     }
-    for (const frame of frames) this.workers.receive(worker, frame);
   }
 
   /** Worker of the key; unknown for other keys. A newer token of the same subject replaces the earlier one. */

@@ -70,8 +70,9 @@ export class WorkersController {
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @RouteBody() { frames }: BodyOf<typeof ROUTES.sendWorkerMessages>,
+    @Req() { workerBody: size = { bytes: 0, parts: 0 } }: FastifyRequest,
   ): Promise<void> {
-    if (this.workers.has(id)) this.workers.messages(principal, id, frames);
-    else await this.relay.ask(principal, id, { kind: 'messages', frames });
+    if (this.workers.has(id)) this.workers.messages(principal, id, frames, size);
+    else await this.relay.ask(principal, id, { kind: 'messages', frames, size });
   }
 }

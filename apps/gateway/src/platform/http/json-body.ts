@@ -1,5 +1,11 @@
 import { hasMoreParts, LIMITS, parseExactJson, ProblemError } from '#contracts';
 
+/** Size of a JSON body: UTF-8 bytes, and members and items at any depth. */
+export interface BodySize {
+  readonly bytes: number;
+  readonly parts: number;
+}
+
 /**
  * Parses JSON from outside. Returns undefined for an empty text. A number that a double cannot hold exactly, such as a 64-bit
  * id, becomes a string of its digits; the schemas decide where that is valid. Not `secure-json-parse`: the walk below is needed
