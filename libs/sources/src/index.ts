@@ -8,7 +8,6 @@ export { definitionFault } from './definitions/definition-fault.js';
 export { issuerUrls } from './definitions/issuer-urls.js';
 export { sourcePolicy } from './definitions/source-policy.js';
 export { resolveSecret, resolveSecrets } from './definitions/resolve-secrets.js';
-export { FloodPauses } from './flood/flood-pauses.js';
 export { FolderConnector } from './folder/folder.source.js';
 export { assertConfigOfKey, settingsOf } from './mcp/bundle/bundle-manifest.js';
 export { inspectBundle } from './mcp/bundle/inspect-bundle.js';

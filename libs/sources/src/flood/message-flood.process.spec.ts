@@ -9,7 +9,6 @@ import { SourceDefinition, type StoredSource } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
 import { mcpConnector } from '../testing/mcp-connector.js';
 import { StdioTransport } from '../mcp/stdio-transport.js';
-import { FloodPauses } from './flood-pauses.js';
 import { MessageBudget } from '#timing';
 
 const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
@@ -129,29 +128,5 @@ describe('a server that floods', () => {
     expect(await closed).toMatch(/more than \d+ messages a second/);
     await expect(connector.open(stored, AbortSignal.timeout(60_000))).rejects.toThrow('too many messages');
     await connection.close();
-  });
-});
-
-describe('FloodPauses', () => {
-  it('keeps a source out longer after each flood, and no other source', () => {
-    let now = 0;
-    const pauses = new FloodPauses(
-      () => now,
-      () => 1,
-    );
-    const flooding = { tenantId: 't', name: 'f' };
-    const pauseMs = () => {
-      const begun = pauses.begin(flooding);
-      expect(pauses.leftMs(flooding)).toBe(begun);
-      now += begun;
-      expect(pauses.leftMs(flooding)).toBe(0);
-      return begun;
-    };
-    expect([pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs(), pauseMs()]).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
-    pauses.begin(flooding);
-    expect(pauses.leftMs({ tenantId: 't', name: 'g' })).toBe(0);
-    expect(pauses.leftMs({ tenantId: 'u', name: 'f' })).toBe(0);
-    now += 600_001;
-    expect(pauseMs()).toBe(2_000);
   });
 });

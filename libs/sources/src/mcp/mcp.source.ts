@@ -25,14 +25,14 @@ import { GrantedTokens } from '../oauth/granted-tokens.js';
 import { ServerTokens, type ServerTokensParts } from '../oauth/server-tokens.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { withoutSecrets } from '../definitions/without-secrets.js';
+import { sourceKey } from '../source-id.js';
 import { AnswerReader } from './answers/answer-reader.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type ConfigValue } from './bundle/bundle-manifest.js';
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
-import { FloodPauses } from '../flood/flood-pauses.js';
-import { MessageBudget } from '#timing';
+import { FailurePauses, MessageBudget } from '#timing';
 import { meteredFetch } from '../flood/meter-stream.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
@@ -45,6 +45,8 @@ import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
+/** Of a server that was stopped for sending too much. */
+const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
 /** Statuses with which a server of HTTP with SSE answers a POST to the address of its event stream. */
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
@@ -101,7 +103,7 @@ interface Program extends BundleCommand {
 
 /** MCP servers, over stdio in the sandbox or over Streamable HTTP. Both eras of the protocol: the newer one is tried first. */
 export class McpConnector implements SourceConnector {
-  private readonly floods = new FloodPauses();
+  private readonly floods = new FailurePauses(FLOOD_PAUSES);
 
   constructor(private readonly options: McpConnectorOptions) {}
 
@@ -140,15 +142,15 @@ export class McpConnector implements SourceConnector {
   }
 
   private async wayTo(source: StoredSource, definition: McpSourceDefinition, signal: AbortSignal, sse = false): Promise<Way> {
-    const id = { tenantId: source.tenantId, name: definition.name };
-    const pauseMs = this.floods.leftMs(id);
+    const key = sourceKey({ tenantId: source.tenantId, name: definition.name });
+    const pauseMs = this.floods.leftMs(key);
     if (pauseMs > 0) throw new Error(`the server sent too many messages; it is connected again in ${Math.ceil(pauseMs / 1_000)} s`);
     const budget = new MessageBudget();
     const way = await (definition.url === undefined
       ? this.stdio(source, definition, budget, signal)
       : this.http(source, definition, budget, sse));
     budget.onExceeded = () => {
-      this.floods.begin(id);
+      this.floods.begin(key);
       void way.transport.close().catch(() => undefined);
     };
     return { ...way, whyClosed: () => budget.exceeded ?? way.whyClosed() };

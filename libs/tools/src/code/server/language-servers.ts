@@ -1,13 +1,13 @@
 import { realpath, stat } from 'node:fs/promises';
 import { DisabledSandbox, type PoolSandbox, type ProcessCommand, ProcessStartError, Sandbox, isWithin, resolveSandboxView } from '#sandbox';
 import { type ToolContext, ToolError } from '#tool-sdk';
-import { everyMs, type Ticker } from '#timing';
+import { everyMs, FailurePauses, type Ticker } from '#timing';
 import type { EndedSession } from '../../session-ends.js';
 import { LanguageServer } from './language-server.js';
 import { type LanguageServerSettings, NO_LANGUAGE_SERVERS, type ServerSettings } from './language-servers.config.js';
-import { StartBackOff } from './start-back-off.js';
 
 const LOOK_MS = 30_000;
+const START_PAUSES = { firstMs: 1_000, maxMs: 60_000 };
 const PRIVATE_HOME = '/tmp';
 
 interface Entry {
@@ -43,7 +43,8 @@ export function languageServersStatus(
  */
 export class LanguageServers {
   private readonly entries = new Map<string, Entry>();
-  private readonly backOff = new StartBackOff();
+  /** By server and workspace, until it has answered a request; for floods by server and tenant. */
+  private readonly pauses = new FailurePauses(START_PAUSES);
   private readonly closing = new AbortController();
   private ticker: Ticker | undefined;
 
@@ -85,7 +86,7 @@ export class LanguageServers {
     try {
       server = await unlessAborted(entry.server, ctx.signal);
       const result = await work(server);
-      if (server.hasWorked) this.backOff.forget(key);
+      if (server.hasWorked) this.pauses.forget(key);
       return result;
     } finally {
       // Charges concurrent calls to the first one that ends, including the CPU time of the server between calls.
@@ -143,14 +144,25 @@ export class LanguageServers {
     return this.sandbox.wrap(command, root, { visible: [], hidden, readOnly: [root], network: 'none' });
   }
 
+  /** @throws ToolError `unavailable` during a pause of any of the keys */
+  private assertNoPause(name: string, ...keys: string[]): void {
+    const leftMs = Math.max(...keys.map((key) => this.pauses.leftMs(key)));
+    if (leftMs === 0) return;
+    const seconds = Math.ceil(leftMs / 1_000);
+    throw new ToolError(
+      'unavailable',
+      `The language server ${name} has ended by itself and is not started again before ${seconds} s have passed. Try again then, or use operations by symbol_name.`,
+      { retryable: true, retryAfterMs: Math.ceil(leftMs) },
+    );
+  }
+
   private open(
     key: string,
     start: { settings: ServerSettings; root: string; command: ProcessCommand },
     { tenantId, sessionId }: ToolContext,
   ): Entry {
     const { name } = start.settings;
-    this.backOff.check(key, name);
-    this.backOff.check(tenantKey(tenantId, name), name);
+    this.assertNoPause(name, key, tenantKey(tenantId, name));
     const room = this.makeRoom(tenantId);
     const entry: Entry = {
       tenantId,
@@ -179,7 +191,7 @@ export class LanguageServers {
       if (entry === undefined || this.entries.get(key) !== entry) return;
       this.entries.delete(key);
       // A flood keeps the server out of all workspaces of the tenant.
-      this.backOff.failed(isFlood ? tenantKey(entry.tenantId, start.settings.name) : key, isFlood);
+      this.pauses.begin(isFlood ? tenantKey(entry.tenantId, start.settings.name) : key);
     };
     try {
       return await LanguageServer.start({ ...start, times: this.settings }, { signal: this.closing.signal }, onEnd);
