@@ -30,7 +30,7 @@ async function startHub(firstSeqs: ReadonlyMap<string, number> = new Map()): Pro
   const hub = new EventHub(tail, redis, {
     callSnapshot: async (callId) => {
       const first = firstSeqs.get(callId);
-      return first === undefined ? undefined : { lifecycleSeqs: [first] };
+      return first === undefined ? undefined : { lifecycleSeqs: [first], status: 'running' };
     },
     snapshot: async (_tenantId, { callId = '' }) => (lost.has(callId) ? [] : [{ id: callId } as Call]),
   });
@@ -320,6 +320,27 @@ describe('EventHub resync', () => {
     const seq = await appendRaw(redis, { callId });
     await eventually(() => narrow.ids.includes(`2.0.${seq}`) && wide.ids.includes(`2.0.${seq}`), 'both to go on in the new epoch');
   });
+});
+
+it('does not call a call lost that has ended on its stream, and was erased since, when the log is rolled back', async () => {
+  const hub = await startHub();
+  const [erased, open] = [rawCallId(0), rawCallId(0)];
+  const follow = (callId: string) => new Listener(hub, { filter: { callId }, cursor: hub.currentPosition().cursorOf(callId) });
+  const streams = [follow(erased), follow(open)];
+  await Promise.all(streams.map((stream) => stream.started()));
+  await appendRaw(redis, { callId: open, type: 'call.start' });
+  await appendRaw(redis, { callId: erased, type: 'call.end' });
+  await Promise.all(streams.map((stream) => stream.got(1)));
+  for (const callId of [erased, open]) lost.add(callId);
+  await server.kill();
+  await server.start();
+  const last = () => streams.map(({ deliveries }) => deliveries.at(-1));
+  await eventually(() => last().every((delivery) => delivery?.kind !== 'events'), 'both streams to be told');
+  expect(last()).toMatchObject([
+    { kind: 'resync', snapshot: [] },
+    { kind: 'failed', problem: { code: 'call_lost' } },
+  ]);
+  for (const callId of [erased, open]) lost.delete(callId);
 });
 
 describe('EventHub watches', () => {

@@ -31,7 +31,7 @@ export interface SubscribeRequest {
 
 /** Older state that a subscription reads; both methods may reject while Redis is unreachable. */
 export interface SubscriptionSources {
-  callSnapshot(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs'> | undefined>;
+  callSnapshot(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs' | 'status'> | undefined>;
   /** Present state of the calls that the filter matches. */
   snapshot(tenantId: string, filter: EventFilter): Promise<readonly Call[]>;
 }
@@ -66,6 +66,8 @@ export class Subscription implements Subscriber {
   private positions: Position[];
   private started = false;
   private broken: ResyncReason | undefined;
+  /** True for the stream of a call whose End is known: the call may be erased, or past its retention, but is not lost. */
+  private hasEnded = false;
   private readonly group: SubscriptionGroup;
   private readonly singlePartition: number | undefined;
   private readonly partitions: readonly number[];
@@ -130,6 +132,7 @@ export class Subscription implements Subscriber {
     const { callId } = this.request.filter;
     if (callId !== undefined && this.singlePartition !== undefined && this.request.cursor === undefined) {
       const snapshot = await this.host.sources.callSnapshot(callId);
+      this.hasEnded = snapshot?.status === 'ended';
       const { epoch } = this.host.positions.buffer(this.singlePartition);
       this.positions[this.singlePartition] = { epoch, seq: (snapshot?.lifecycleSeqs[0] ?? 1) - 1 };
     }
@@ -149,7 +152,8 @@ export class Subscription implements Subscriber {
     if (this.broken !== undefined) return;
     const { callId } = this.request.filter;
     // Events and heads of a call leave Redis by age, too, but then the archive has the call.
-    if (callId !== undefined && snapshot.length === 0 && reason !== 'cursor_too_old') return this.fail(callLost(callId));
+    const isLost = snapshot.length === 0 && !this.hasEnded && reason !== 'cursor_too_old';
+    if (callId !== undefined && isLost) return this.fail(callLost(callId));
     this.deliver({ kind: 'resync', reason, snapshot, cursor });
   }
 
@@ -250,6 +254,7 @@ export class Subscription implements Subscriber {
   }
 
   private deliver(delivery: Delivery): void {
+    if (delivery.kind === 'events') this.hasEnded ||= delivery.batch.events.at(-1)?.type === 'call.end';
     if (this.state !== 'closed') this.request.deliver(delivery);
   }
 
