@@ -117,10 +117,13 @@ export const WorkerEnv = z.object({
   }),
   WORKSPACE_QUOTA_FILES: quota(500_000).describe('Files and folders of one session; `none`: no limit.'),
   TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE).meta({
-    description: 'Disk space of all sessions of a tenant in bytes; `none`: no limit.',
+    description:
+      'Disk space of all sessions of a tenant in bytes, and apart from them of its MCP servers over stdio and their bundles; `none`: no limit.',
     shownDefault: '`53687091200` (50 GiB)',
   }),
-  TENANT_QUOTA_FILES: quota(2_500_000).describe('Files and folders of all sessions of a tenant; `none`: no limit.'),
+  TENANT_QUOTA_FILES: quota(2_500_000).describe(
+    'Files and folders of all sessions of a tenant, and apart from them of its MCP servers and bundles; `none`: no limit.',
+  ),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000).describe('Milliseconds that a silent worker keeps a call.'),

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
 import type { CallStore } from '#event-log';
-import type { SandboxRegistry } from '#sandbox';
+import { telemetry } from '#observability';
+import { WorkspaceQuotas, type SandboxRegistry } from '#sandbox';
 import { AgentConnector, configuredModel, type AgentLoopParts } from '#sub-agents';
 import {
   FolderConnector,
@@ -21,7 +22,7 @@ const PROGRAMS_FOLDER = '~sources';
 
 /** Connectors of this worker by kind of source. Tools of announced sources run in their announcer. */
 export function sourceConnectors(
-  { egress, env, toolEnv, workspaceRoot }: Pick<WorkerConfig, 'egress' | 'env' | 'toolEnv' | 'workspaceRoot'>,
+  { egress, env, toolEnv, workspaceRoot, quotas }: Pick<WorkerConfig, 'egress' | 'env' | 'toolEnv' | 'workspaceRoot' | 'quotas'>,
   sandboxes: Pick<SandboxRegistry, 'for'>,
   logger: WorkerLog,
   agents: AgentLoopParts,
@@ -44,6 +45,7 @@ export function sourceConnectors(
       authorizations,
       modelOf: (settings) => configuredModel(settings, { env, egress }),
       folder: join(workspaceRoot, PROGRAMS_FOLDER),
+      quotas: new WorkspaceQuotas(quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
     }),
     openapi: new OpenApiConnector({ egress, env, log }),
     folder: new FolderConnector({ sandboxOf, env, log }),

@@ -10,7 +10,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
-import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox } from '#sandbox';
+import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox, type WorkspaceQuotas } from '#sandbox';
+import type { WorkspaceQuota } from '#tool-sdk';
 import { AddressFault, namedFetch } from '../address-fault.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
@@ -32,7 +33,7 @@ import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
-import { FailurePauses, MessageBudget } from '#timing';
+import { everyMs, FailurePauses, MessageBudget } from '#timing';
 import { meteredFetch } from '../flood/meter-stream.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
@@ -44,6 +45,8 @@ import { samplingResult } from './questions/sampling.js';
 import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio-transport.js';
 
+/** Folder of unpacked bundles; no source has such a name. */
+const BUNDLES = '~bundles';
 const PROBE_MS = 5_000;
 /** Of a server that was stopped for sending too much. */
 const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
@@ -51,6 +54,8 @@ const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
+/** A server that fills the disk is stopped after this long. */
+const MEASURE_MS = 10_000;
 
 /** None: outputs of tools are checked by those who call them, and a question is no output. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -75,8 +80,10 @@ export interface McpConnectorOptions {
   readonly uploaded: Pick<UploadedBundles, 'keep' | 'read'>;
   /** Store for sources that people authorize. */
   readonly authorizations?: AuthorizationStore;
-  /** Each program gets a folder of its own below it. */
+  /** Each program gets a folder of its own below it, in that of its tenant. */
   readonly folder: string;
+  /** Limit what the programs and bundles of a tenant take of the disk. Default: no limit. */
+  readonly quotas?: Pick<WorkspaceQuotas, 'of'>;
 }
 
 /** An open way to a server: the transport, and what belongs to it. */
@@ -259,11 +266,13 @@ export class McpConnector implements SourceConnector {
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {
-    const { sandboxOf, env, toolEnv, folder } = this.options;
+    const { sandboxOf, env, toolEnv } = this.options;
     const sandbox = sandboxOf(poolOf(definition));
     const fault = await networkFault(sandbox, definition.network);
     if (fault !== undefined) throw new Error(`commands do not run on this worker: ${fault}`);
-    const workspace = join(folder, source.tenantId === '*' ? '~all' : source.tenantId, definition.name);
+    const workspace = join(this.folderOf(source), definition.name);
+    const quota = this.quotaOf(source, workspace);
+    await assertRoom(quota);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);
@@ -286,7 +295,15 @@ export class McpConnector implements SourceConnector {
       const words = [transport.ended, transport.lastWords, transport.silence].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
-    const close = () => transport.close().finally(program.release);
+    const watch = everyMs(MEASURE_MS, async () => {
+      quota?.invalidate();
+      const why = await quotaFault(quota);
+      if (why !== undefined) transport.stop(why);
+    });
+    const close = () => {
+      watch.unsubscribe();
+      return transport.close().finally(program.release);
+    };
     return { transport, answers: transport.answers, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
   }
 
@@ -297,34 +314,61 @@ export class McpConnector implements SourceConnector {
     signal: AbortSignal,
   ): Promise<Program> {
     if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [], release: () => {} };
-    const release = await useBundle(this.bundles, bundle.sha256);
+    const root = this.bundlesOf(source);
+    const release = await useBundle(root, bundle.sha256);
     try {
       return { ...(await this.bundled(source, bundle, home, signal)), release };
     } catch (error) {
       release();
       throw error;
     } finally {
-      void removeUnused(this.bundles).catch(() => undefined);
+      // Includes bundles of earlier releases, which all tenants shared.
+      for (const folder of [root, join(this.options.folder, BUNDLES)]) void removeUnused(folder).catch(() => undefined);
     }
   }
 
-  private get bundles(): string {
-    return join(this.options.folder, '~bundles');
+  private folderOf({ tenantId }: StoredSource): string {
+    return join(this.options.folder, tenantId === '*' ? '~all' : tenantId);
   }
 
-  private async bundled({ tenantId, origin }: StoredSource, bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
+  /** By tenant: who knows the digest of a bundle does not have it. */
+  private bundlesOf(source: StoredSource): string {
+    return join(this.folderOf(source), BUNDLES);
+  }
+
+  /** Undefined for sources of the operator that all tenants share. */
+  private quotaOf(source: StoredSource, root: string): WorkspaceQuota | undefined {
+    return source.tenantId === '*' ? undefined : this.options.quotas?.of(root, this.folderOf(source));
+  }
+
+  private async bundled(source: StoredSource, bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
     const { egress, env, uploaded } = this.options;
+    const { tenantId, origin } = source;
     const policy =
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
     // Marked as used before it is read, since unused bundles expire.
     if (bundle.url === undefined && bundle.path === undefined) await uploaded.keep({ tenantId, sha256: bundle.sha256 });
-    const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }) };
-    const { folder, manifest } = await installBundle(bundle, this.bundles, places, signal);
+    const root = this.bundlesOf(source);
+    const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }), quota: this.quotaOf(source, root) };
+    const { folder, manifest } = await installBundle(bundle, root, places, signal);
     if (origin !== 'config') assertConfigOfKey(manifest, bundle.config);
     const { values, secrets } = configOf(bundle, env);
     const program = bundleCommand(manifest, { folder, home }, values);
     return { ...program, paths: [folder, ...program.paths], secrets: [...program.secrets, ...secrets] };
   }
+}
+
+/** @throws Error with a text for the operator if the sources of the tenant take too much of the disk */
+async function assertRoom(quota: WorkspaceQuota | undefined): Promise<void> {
+  const why = await quotaFault(quota);
+  if (why !== undefined) throw new Error(why);
+}
+
+async function quotaFault(quota: WorkspaceQuota | undefined): Promise<string | undefined> {
+  if (quota === undefined) return undefined;
+  const left = await quota.remaining().catch(() => ({ bytes: 0, files: 0 }));
+  if (left.bytes > 0 && left.files > 0) return undefined;
+  return 'the sources of the tenant have all the disk of this worker that they may take (TENANT_QUOTA_BYTES, WORKSPACE_QUOTA_BYTES, and those of files)';
 }
 
 /** The settings of a bundle with the values of their secrets. */

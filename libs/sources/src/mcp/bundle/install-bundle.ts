@@ -6,6 +6,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { McpBundle } from '#contracts';
 import { egressFetch, type EgressPolicy } from '#sandbox';
+import type { WorkspaceQuota } from '#tool-sdk';
 import { BUNDLE_LIMITS } from './bundle-entries.js';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, manifestOf, type BundleManifest } from './bundle-manifest.js';
 import { unpackBundle } from './unpack-bundle.js';
@@ -26,6 +27,8 @@ export interface BundlePlaces {
   readonly uploaded: (sha256: string) => AsyncIterable<Buffer>;
   /** Free bytes of the disk of a folder. Default: as the system says. */
   readonly freeBytes?: (folder: string) => Promise<number>;
+  /** Of the folder with the bundles of a tenant. Default: no limit. */
+  readonly quota?: Pick<WorkspaceQuota, 'remaining' | 'invalidate'> | undefined;
 }
 
 /** Bundles are large: one is fetched and unpacked at a time. */
@@ -61,7 +64,8 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
     const files = join(draft, 'files');
     await mkdir(files, { mode: 0o755 });
     const { size } = await stat(archive);
-    await unpackBundle(archive, files, signal, { ...BUNDLE_LIMITS, bytes: Math.min(BUNDLE_LIMITS.bytes, room - size) });
+    const limits = { files: Math.min(BUNDLE_LIMITS.files, room.files), bytes: Math.min(BUNDLE_LIMITS.bytes, room.bytes - size) };
+    await unpackBundle(archive, files, signal, { ...BUNDLE_LIMITS, ...limits });
     await readManifest(files);
     await chmod(files, 0o755);
     await rename(files, folder);
@@ -69,13 +73,17 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
     if (!(await exists(folder))) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
+    places.quota?.invalidate();
   }
 }
 
-/** Bytes that a bundle may take, packed and unpacked. @throws Error if it may take none */
-async function roomIn(root: string, { freeBytes = freeBytesOf }: BundlePlaces): Promise<number> {
-  const room = (await freeBytes(root)) - LEFT_FREE_BYTES;
-  if (room > 0) return room;
+/** Room for a bundle, packed and unpacked. @throws Error without any */
+async function roomIn(root: string, { freeBytes = freeBytesOf, quota }: BundlePlaces): Promise<{ bytes: number; files: number }> {
+  const free = (await freeBytes(root)) - LEFT_FREE_BYTES;
+  const left = (await quota?.remaining().catch(() => ({ bytes: 0, files: 0 }))) ?? { bytes: Infinity, files: Infinity };
+  const room = { bytes: Math.min(free, left.bytes), files: left.files };
+  if (room.bytes > 0 && room.files > 0) return room;
+  if (free > 0) throw new Error('the sources of the tenant have all the disk of this worker that they may take (TENANT_QUOTA_BYTES)');
   throw new Error(`the disk of the worker has less than ${LEFT_FREE_BYTES} bytes free, which bundles leave to others`);
 }
 

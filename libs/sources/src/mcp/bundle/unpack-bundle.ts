@@ -33,7 +33,12 @@ function within(budget: { bytes: number }): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       budget.bytes -= chunk.length;
-      if (budget.bytes < 0) done(new Error('the bundle is too large when it is unpacked, or the disk of the worker has no room for it'));
+      if (budget.bytes < 0)
+        done(
+          new Error(
+            'the bundle is too large when it is unpacked: its tenant (TENANT_QUOTA_BYTES), or the disk of the worker, has no room for it',
+          ),
+        );
       else done(null, chunk);
     },
   });
