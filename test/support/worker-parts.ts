@@ -53,11 +53,12 @@ export class WorkerParts {
     readonly woken: readonly WokenCall[],
   ) {}
 
-  static async start(): Promise<WorkerParts> {
+  /** `tenantCallBytes` as of `EventLogOptions`. */
+  static async start(options: { readonly tenantCallBytes?: number } = {}): Promise<WorkerParts> {
     const server = await startRedisServer();
     const redis = createRedis(server.url, { name: 'worker-parts' });
     const woken: WokenCall[] = [];
-    const log = await EventLog.open(redis, { partitions: PARTITIONS, onWoken: (call) => woken.push(call) });
+    const log = await EventLog.open(redis, { partitions: PARTITIONS, onWoken: (call) => woken.push(call), ...options });
     const root = mkdtempSync(join(tmpdir(), 'toolyard-worker-'));
     return new WorkerParts(server, redis, log, new CallStore(redis), new BlobStore(redis), root, woken);
   }

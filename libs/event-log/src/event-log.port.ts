@@ -233,11 +233,24 @@ export interface EventLogWriter {
   }): Promise<Applied | Rejection>;
   /**
    * Ends the attempt, and frees the worker. With `until` children the End of a child wakes the call; if a child ended while the
-   * attempt ran, the call is due at once. `data.delayMs` bounds the wait.
+   * attempt ran, the call is due at once. `data.delayMs` bounds the wait. `keptBytes`: what Redis keeps of the attempt beside the
+   * state, such as its updates. @throws EventLogTenantFull when the tenant has no room for both
    */
-  suspend(input: { callId: string; guard: WorkerGuard; data: RetryData; author: EventOrigin }): Promise<Applied | Rejection>;
-  /** Suspends the call until a person or a program gives a value. */
-  requestInput(input: { callId: string; guard: WorkerGuard; data: InputRequestedData; author: EventOrigin }): Promise<Applied | Rejection>;
+  suspend(input: {
+    callId: string;
+    guard: WorkerGuard;
+    data: RetryData;
+    keptBytes?: number;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
+  /** Suspends the call until a person or a program gives a value. `keptBytes` and errors as of `suspend`. */
+  requestInput(input: {
+    callId: string;
+    guard: WorkerGuard;
+    data: InputRequestedData;
+    keptBytes?: number;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
   /** Queues a call that waits for input. @throws EventLogTenantFull when the tenant has no room for what is stored of it */
   giveInput(input: { callId: string; guard: CommandGuard; data: InputGivenData; author: EventOrigin }): Promise<Applied | Rejection>;
   /**

@@ -45,7 +45,7 @@ export interface EventLogOptions {
   readonly onWoken?: (call: WokenCall) => void;
   /**
    * Limit of bytes of the open calls of a tenant in one partition: above it accepts reject with `EventLogTenantFull`, above
-   * twice as many also states of suspensions, inputs and edited arguments. Default: none.
+   * twice as many also what suspensions keep, inputs and edited arguments. Default: none.
    */
   readonly tenantCallBytes?: number;
   /** Time after which a transition rejects with `EventLogUnavailable`. Default: retried for ever (workers). */

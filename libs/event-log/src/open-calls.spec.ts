@@ -97,6 +97,31 @@ describe('open calls of a tenant', () => {
     expect(await counted()).toBe(0);
   });
 
+  it('counts what a suspended call keeps of its attempts until it has ended, and refuses more than twice the bytes of calls', async () => {
+    const callId = newId();
+    await accept(callId);
+    let attempt = 0;
+    const suspend = async (keptBytes: number) => {
+      attempt += 1;
+      await log.claim({ callId, attempt, leaseMs: 60_000, worker: 'w', author });
+      const before = await counted();
+      const data = { reason: 'suspended', nextAttempt: attempt + 1, delayMs: 0 } as const;
+      const input = { callId, guard: { by: 'worker' as const, fence: attempt, writeSeq: 1 }, data, keptBytes, author };
+      await log.suspend(input);
+      const after = await counted();
+      // A repeated one is the same.
+      expect([(await log.suspend(input)).code, await counted()]).toEqual(['REPLAY', after]);
+      return after - before;
+    };
+    const withoutUpdates = await suspend(0);
+    expect([await suspend(1_000), await suspend(2_000)]).toEqual([withoutUpdates + 1_000, withoutUpdates + 2_000]);
+    await expect(suspend(2 * ROOM)).rejects.toThrow(EventLogTenantFull);
+    expect(await log.end({ callId, guard: { by: 'worker', fence: attempt, writeSeq: 1 }, data: endOf('failed'), author })).toMatchObject({
+      code: 'OK',
+    });
+    expect(await counted()).toBe(0);
+  });
+
   it('counts the input of a suspended call until it is suspended again, and refuses input beyond twice the bytes of calls', async () => {
     const callId = newId();
     await accept(callId);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentSourceDefinition, type AgentBudget, type Call } from '#contracts';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, keys, type RedisConnection } from '#redis';
 import type { ToolContext, ToolOutputObject } from '#tool-sdk';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
@@ -18,6 +18,8 @@ describe('the loop of a sub-agent', () => {
   const ended = new Map<string, Call>();
   const asked: ModelRequest[] = [];
   const kept: SaidTurn[] = [];
+  /** Bytes that the journal keeps, by recorded turn. */
+  const recorded: number[] = [];
   /** Budgets of the calls that were submitted together. */
   const submitted: AgentBudget[] = [];
 
@@ -28,7 +30,7 @@ describe('the loop of a sub-agent', () => {
   });
   beforeEach(async () => {
     ended.clear();
-    asked.length = kept.length = submitted.length = 0;
+    asked.length = kept.length = submitted.length = recorded.length = 0;
     may = { recall: true, keep: true };
     opened = undefined;
     stop = new AbortController();
@@ -59,7 +61,7 @@ describe('the loop of a sub-agent', () => {
       onUpdate: () => {},
       onProgress: () => {},
       redact: (text: string) => text,
-      agentRun: { above: 0, recordTurn: async () => {} },
+      agentRun: { above: 0, recordTurn: async (_turn: unknown, journalBytes = 0) => void recorded.push(journalBytes) },
     } as unknown as ToolContext;
     const parts = {
       gateway: {
@@ -100,6 +102,13 @@ describe('the loop of a sub-agent', () => {
       tookMs: 1,
       steering: 0,
     });
+
+  it('says with each turn what the journal of a sub-agent keeps of it', async () => {
+    await run({}, { text: 'x'.repeat(10_000) });
+    const { 'turn.1': text = '' } = await redis.hgetall(keys.agentJournal(RUN));
+    expect(text.length).toBeGreaterThan(10_000);
+    expect(recorded).toEqual([Buffer.byteLength(text) + '[,[]]'.length]);
+  });
 
   it('ends a sub-agent with what there is when a request takes the rest of the time', async () => {
     const output = await run(

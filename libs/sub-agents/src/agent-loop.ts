@@ -164,7 +164,7 @@ export class AgentLoop {
         tookMs,
         steering: steering.get(turn)?.length ?? 0,
       });
-      await this.log.write(recorded);
+      await this.log.write(recorded, steering.get(turn));
       telemetry.agentTurn.emit({ agent: definition.name, ok: true, tookMs, ...answer.usage });
       return undefined;
     } catch (error) {

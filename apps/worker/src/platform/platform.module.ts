@@ -37,9 +37,17 @@ const connections: Provider[] = [
       config: WorkerConfig,
       logger: WorkerLog,
     ) => {
-      const { partitions, durability, replicas } = config;
+      const { partitions, durability, replicas, tenantCallBytes } = config;
       const onWoken = (call: WokenCall) => dispatchWoken(queue, call);
-      return new EventLog(redis, { partitions, durability, replicas, waitConnection, onWoken, onDiskFault: logDiskFault(logger) });
+      return new EventLog(redis, {
+        partitions,
+        durability,
+        replicas,
+        tenantCallBytes,
+        waitConnection,
+        onWoken,
+        onDiskFault: logDiskFault(logger),
+      });
     },
   },
   {

@@ -84,6 +84,7 @@ export const WorkerEnv = z.object({
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
   REPLICAS: z.coerce.number().int().min(1).max(9).optional(),
+  TENANT_CALL_BYTES: z.coerce.number().int().min(16_777_216).max(1_000_000_000_000).default(134_217_728),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   WORKER_ID: z
     .string()

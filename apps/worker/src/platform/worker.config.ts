@@ -32,6 +32,7 @@ export interface WorkerConfig {
   readonly durability: 'local' | 'replicated';
   /** Replicas that `replicated` waits for; see `ReplicaNumber` for the default. */
   readonly replicas: number | undefined;
+  readonly tenantCallBytes: number;
   readonly queueBackend: 'batching' | 'stock';
   readonly pools: readonly PoolSlots[];
   readonly host: string;
@@ -110,6 +111,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     partitions: values.PARTITIONS,
     durability: values.DURABILITY,
     replicas: values.REPLICAS,
+    tenantCallBytes: values.TENANT_CALL_BYTES,
     queueBackend: values.QUEUE_BACKEND,
     pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
     host: values.WORKER_HOST,

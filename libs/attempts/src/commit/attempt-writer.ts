@@ -11,6 +11,8 @@ import {
 } from '#event-log';
 
 const RETRY_MS = 250;
+/** Bytes of an event besides its data: about those of the facts of its call. */
+const EVENT_BYTES = 512;
 
 /** Redis is above maxmemory, or the tenant at its limit. Not retried, since a retry would hold the slot. */
 export class StateNotStored extends Error {}
@@ -37,30 +39,37 @@ export class AttemptWriter {
     private readonly onLeaseLost: () => void,
     /** Sequence number of the last write. */
     private writeSeq = 0,
+    /** Bytes of the attempt in Redis until its call has ended: updates, progress, hook runs, turns. */
+    private keptBytes = 0,
   ) {}
 
-  /** Writes an update for watchers: not awaited, and dropped on failure. */
-  update(data: UpdateData, updates: string): void {
+  /** Writes an update of so many bytes for watchers: not awaited, and dropped on failure. */
+  update(data: UpdateData, updates: string, bytes: number): void {
+    this.keptBytes += EVENT_BYTES + bytes;
     this.unawaited(this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }));
   }
 
   progress(data: ProgressData): void {
+    this.keptBytes += EVENT_BYTES + (data.message?.length ?? 0);
     this.unawaited(this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
   /** Writes a hook run, like `update`. Later events of the attempt follow it in the log. */
   hook(data: HookRunData): void {
+    this.keptBytes += EVENT_BYTES + JSON.stringify(data).length;
     this.unawaited(this.log.hook({ callId: this.callId, guard: this.guard(), data, author: this.origin }));
   }
 
   /** Suspends the call, repeated like `end`; `store` stores the values that the event refers to, and is repeated with it. */
   suspend(data: RetryData | InputRequestedData, shutdown: ForcedShutdown, store: () => Promise<void>): Promise<Applied | Rejection> {
-    const common = { callId: this.callId, guard: this.guard(), author: this.origin };
+    const common = { callId: this.callId, guard: this.guard(), keptBytes: this.keptBytes, author: this.origin };
     const write = () => ('reason' in data ? this.log.suspend({ ...common, data }) : this.log.requestInput({ ...common, data }));
     return this.retryUntilAcknowledged(() => store().then(write), shutdown);
   }
 
-  /** Repeated like `end`. */ turn(data: TurnData, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+  /** Repeated like `end`. `journalBytes`: what the journal keeps of the turn. */
+  turn(data: TurnData, journalBytes: number, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+    this.keptBytes += EVENT_BYTES + JSON.stringify(data).length + journalBytes;
     const guard = this.guard();
     return this.retryUntilAcknowledged(() => this.log.turn({ callId: this.callId, guard, data, author: this.origin }), shutdown);
   }

@@ -92,7 +92,7 @@ function cancelledFirst({ how }: FinishedAttempt): AttemptDecision {
 
 const NO_ROOM: Failure = {
   code: 'unavailable',
-  message: 'Redis has no room for the state of the suspended tool (maxmemory, TENANT_CALL_BYTES). Retry later.',
+  message: 'Redis has no room for the state and the updates of the suspended tool (maxmemory, TENANT_CALL_BYTES). Retry later.',
   retryable: true,
 };
 

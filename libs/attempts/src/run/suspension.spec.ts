@@ -2,10 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { LIMITS, type JsonValue } from '#contracts';
 import { keys } from '#redis';
-import { type Resumed, Suspension, ToolError, type SuspensionOptions } from '#tool-sdk';
+import { type Resumed, Suspension, type ToolContext, ToolError, type SuspensionOptions } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeAttempt, type AttemptOutcome } from './execute-attempt.js';
+
+const TURN = {
+  turn: 1,
+  model: 'm',
+  requestSha256: '0'.repeat(64),
+  toolCalls: [],
+  usage: { inputTokens: 0, outputTokens: 0 },
+  tookMs: 1,
+};
 
 describe('a suspended call', () => {
   let parts: WorkerParts;
@@ -76,6 +85,40 @@ describe('a suspended call', () => {
       const seconds = await parts.redis.ttl(keys.agentJournal(callId));
       expect([seconds > 3_500, seconds <= 3_600]).toEqual([true, true]);
     }
+  });
+
+  it('counts updates, progress and turns of a suspended call for its tenant, and ends it when there is no room', async () => {
+    const counted = async (callId: string) => (await limited.store.snapshot(callId))?.openBytes ?? 0;
+    const limited = await WorkerParts.start({ tenantCallBytes: 40_000 });
+    const text = 'x'.repeat(4_000);
+    const keep: Readonly<Record<string, (ctx: ToolContext) => unknown>> = {
+      updates: ({ onUpdate }) => onUpdate([{ type: 'text', text }]),
+      progress: ({ onProgress }) => onProgress({ message: text.slice(0, 1_000) }),
+      turns: ({ agentRun }) => agentRun?.recordTurn(TURN, 4_000),
+    };
+    for (const [name, more] of Object.entries(keep)) {
+      limited.tool(name, {
+        run: async (_args, ctx) => {
+          if (ctx.attempt > 1) await more(ctx);
+          return new Suspension({ until: 'children', resumeInMs: 0 });
+        },
+      });
+      const callId = await limited.submit(name, {}, { retry: { maxAttempts: 20, backoffMs: 0, maxBackoffMs: 0 } });
+      const grown: number[] = [];
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        const before = await counted(callId);
+        await executeAttempt({ callId, attempt }, 'read', limited.worker({ id: `w${attempt}` }));
+        grown.push((await counted(callId)) - before);
+      }
+      const [without = 0, ...others] = grown;
+      for (const more of others) expect(more - without).toBeGreaterThan(name === 'progress' ? 1_000 : 4_000);
+      if (name !== 'updates') continue;
+      for (let attempt = 4; (await limited.store.read(callId))?.status !== 'ended'; attempt += 1)
+        await executeAttempt({ callId, attempt }, 'read', limited.worker({ id: `w${attempt}` }));
+      const error = { code: 'unavailable', message: expect.stringContaining('TENANT_CALL_BYTES') };
+      expect(await limited.store.read(callId)).toMatchObject({ outcome: 'failed', error });
+    }
+    await limited.close();
   });
 
   it('takes the first value of a suspended call only, and the same command once more', async () => {

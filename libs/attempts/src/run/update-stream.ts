@@ -18,8 +18,8 @@ export const UPDATE_LIMITS = {
 const INTERVAL_MS: Readonly<Record<MemoryLevel, number>> = { normal: 250, elevated: 1_000, high: 1_000, critical: 5_000 };
 
 export interface UpdateSink {
-  /** `updates`: present digest of the call's updates, for the log. */
-  update(data: UpdateData, updates: string): void;
+  /** `updates`: present digest of the call's updates, for the log; `bytes`: of the content. */
+  update(data: UpdateData, updates: string, bytes: number): void;
   progress(data: ProgressData): void;
   /** Called when a tool update shares an event with another. */
   coalesced(): void;
@@ -127,10 +127,15 @@ export class UpdateStream {
   private write({ content, stderr, truncated: cut }: ReturnType<ContentBuffer['flush']>): void {
     const text = JSON.stringify(content);
     this.sent += 1;
-    this.sentBytes += Buffer.byteLength(text);
+    const bytes = Buffer.byteLength(text);
+    this.sentBytes += bytes;
     const truncated = cut || this.exhausted;
     const marks = stderr.length === 0 ? {} : { stderr: [...stderr] };
-    this.sink.update({ update: this.sent, content: [...content], ...marks, ...(truncated ? { truncated } : {}) }, this.digest.add(text));
+    this.sink.update(
+      { update: this.sent, content: [...content], ...marks, ...(truncated ? { truncated } : {}) },
+      this.digest.add(text),
+      bytes,
+    );
   }
 
   private sendProgress(): void {

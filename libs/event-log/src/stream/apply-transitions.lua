@@ -24,7 +24,7 @@
       update    fence writeSeq text index updates     progress, hook, turn      fence writeSeq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence writeSeq nextAttempt delayMs counts(0|1) text
-      suspend   fence writeSeq nextAttempt until(t|c|i) delayMs expiresMs text stateBytes most
+      suspend   fence writeSeq nextAttempt until(t|c|i) delayMs expiresMs text stateBytes keptBytes most
       input     version key text keptBytes most           wake      (nothing)
       end       by(worker|reconciler|command) fenceOrVersion writeSeqOrKey outcome text hooks index approvals
       cancel    version key graceMs text
@@ -38,7 +38,8 @@
     a child, input; `delayMs` of the last is -1 where the call ends after `expiresMs` instead. `approvals` is the key of the
     partition's calls that wait for a person; 0 where the call cannot begin or end to wait. `bytes` of an accept are those that
     the call has beside the log. The open calls of its tenant may have `most` bytes together in this partition, any with 0; with
-    the states of suspended calls, `stateBytes`, and inputs and edited arguments, `keptBytes`, twice as many.
+    the states of suspended calls, `stateBytes`, and inputs, edited arguments and updates of suspended attempts, `keptBytes`, twice
+    as many.
 
   Returns [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, suspend, end, decide) or 1 (renew under a cancel), a
@@ -107,7 +108,7 @@ local function applyTransitions(KEYS, ARGV)
   -- Number of arguments after the operation and the call's index.
   local arity = {
     accept = 15, claim = 5, take = 5, update = 5, progress = 4, hook = 4, turn = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
-    held = 6, decide = 10, suspend = 9, input = 5, wake = 0,
+    held = 6, decide = 10, suspend = 10, input = 5, wake = 0,
   }
 
   local function apply(operation, c, a)

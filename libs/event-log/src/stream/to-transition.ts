@@ -110,21 +110,21 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
-/** `openBytes` as in `acceptTransition`; with suspended states, inputs and edited arguments the limit is twice as high. */
-export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>, openBytes = 0): Transition {
+/** `openBytes` as in `acceptTransition`; with suspended calls, inputs and edited arguments the limit is twice as high. */
+export function suspendTransition({ callId, guard, data, keptBytes = 0, author }: Input<'suspend'>, openBytes = 0): Transition {
   const delayMs = ms(data.delayMs);
   const until = data.until === 'children' ? 'c' : 't';
   const text = eventText(author, { ...data, delayMs });
   return transition(
     'suspend',
     callId,
-    [guard.fence, guard.writeSeq, data.nextAttempt, until, delayMs, 0, text, data.state?.bytes ?? 0, openBytes],
+    [guard.fence, guard.writeSeq, data.nextAttempt, until, delayMs, 0, text, data.state?.bytes ?? 0, keptBytes, openBytes],
     true,
   );
 }
 
 /** Like `suspendTransition`. Throws a TypeError unless exactly one time is given: that at which the tool resumes, or the call ends. */
-export function requestInputTransition({ callId, guard, data, author }: Input<'requestInput'>, openBytes = 0): Transition {
+export function requestInputTransition({ callId, guard, data, keptBytes = 0, author }: Input<'requestInput'>, openBytes = 0): Transition {
   const { resumeInMs, expiresInMs, nextAttempt } = data;
   if ((resumeInMs === undefined) === (expiresInMs === undefined))
     throw new TypeError('requestInput: expected either resumeInMs or expiresInMs.');
@@ -132,7 +132,7 @@ export function requestInputTransition({ callId, guard, data, author }: Input<'r
   return transition(
     'suspend',
     callId,
-    [guard.fence, guard.writeSeq, nextAttempt, 'i', ...times, eventText(author, data), data.state?.bytes ?? 0, openBytes],
+    [guard.fence, guard.writeSeq, nextAttempt, 'i', ...times, eventText(author, data), data.state?.bytes ?? 0, keptBytes, openBytes],
     true,
   );
 }

@@ -13,8 +13,9 @@ export class TurnLog {
     private readonly calls: Pick<CallStore, 'events'>,
   ) {}
 
-  async write(turn: RecordedTurn): Promise<void> {
-    await this.run.recordTurn(this.dataOf(turn));
+  /** `steering`: messages of people in the request of the turn, which the journal keeps, too. */
+  async write(turn: RecordedTurn, steering: readonly string[] = []): Promise<void> {
+    await this.run.recordTurn(this.dataOf(turn), Buffer.byteLength(JSON.stringify([turn, steering])));
     await this.journal.noteLogged(this.ctx.callId, turn.turn);
   }
 
@@ -22,13 +23,13 @@ export class TurnLog {
    * Writes the last turn if an earlier attempt died between journal and log. Only the log shows it: no other worker can write
    * there any more.
    */
-  async ensure({ turns, logged }: Pick<AgentHistory, 'turns' | 'logged'>): Promise<void> {
+  async ensure({ turns, logged, steering }: Pick<AgentHistory, 'turns' | 'logged' | 'steering'>): Promise<void> {
     const last = turns.at(-1);
     if (last === undefined || logged.has(last.turn)) return;
     const events = await this.calls.events(this.ctx.callId);
     const isThere = events.some(({ type, json }) => type === 'call.turn' && numberOf(json) === last.turn);
     if (isThere) await this.journal.noteLogged(this.ctx.callId, last.turn);
-    else await this.write(last);
+    else await this.write(last, steering.get(last.turn));
   }
 
   private dataOf({ turn, model, requestSha256, text, toolCalls, usage, tookMs, steering }: RecordedTurn): TurnData {

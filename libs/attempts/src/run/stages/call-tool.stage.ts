@@ -23,7 +23,7 @@ export const callToolStage: AttemptStage = {
       deps.logger,
       traceparent,
       resumed,
-      (turn) => recordTurn(run, turn),
+      (turn, journalBytes = 0) => recordTurn(run, turn, journalBytes),
     );
     const source = (view ?? deps.tools.for(claimed.meta.tenantId)).source(tool.name);
     run.toolReached = true;
@@ -31,8 +31,8 @@ export const callToolStage: AttemptStage = {
   },
 };
 
-async function recordTurn({ attempt, deps, writer }: AttemptRun, turn: TurnData): Promise<void> {
-  const answer = await writer.turn(turn, deps.forcedShutdown);
+async function recordTurn({ attempt, deps, writer }: AttemptRun, turn: TurnData, journalBytes: number): Promise<void> {
+  const answer = await writer.turn(turn, journalBytes, deps.forcedShutdown);
   attempt.throwIfAborted();
   if (!isApplied(answer)) throw new Error(`Event log rejected a turn: ${answer.code}.`);
 }

@@ -5,6 +5,8 @@ import type { AttemptStage } from '../attempt-run.js';
 
 /** Most ineffective writes of a process that has lost the attempt without knowing. */
 const LATE_WRITES = 65_536;
+/** Most that a write keeps in Redis, and all writes of an attempt. */
+const KEPT_BYTES = { write: 8_192, attempt: 2_097_152 };
 
 /**
  * Claims the call for this worker, holds its lease and opens its fenced writer. The answer of the log contains the whole call,
@@ -32,7 +34,9 @@ export const claimStage: AttemptStage = {
     });
     const lost = () => attempt.abort('lease_lost');
     const writeSeq = takenOver === undefined ? 0 : takenOver.writeSeq + LATE_WRITES;
-    run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, lost, writeSeq);
+    // Bytes that another process wrote are not known: as many as there may be.
+    const keptBytes = Math.min((takenOver?.writeSeq ?? 0) * KEPT_BYTES.write, KEPT_BYTES.attempt);
+    run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, lost, writeSeq, keptBytes);
     run.trace = deps.tracer?.start(job.callId, claimed, pool);
     if (takenOver !== undefined) return;
     telemetry.attemptStarted.emit({

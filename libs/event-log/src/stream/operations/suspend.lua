@@ -16,13 +16,13 @@ end
 function operations.suspend(c, a)
   local fence, writeSeq, nextAttempt = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
   local kind, delayMs, expiresMs, text = ARGV[a + 3], tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6]
-  local stateBytes, most = tonumber(ARGV[a + 7]), tonumber(ARGV[a + 8])
+  local stateBytes, keptBytes, most = tonumber(ARGV[a + 7]), tonumber(ARGV[a + 8]), tonumber(ARGV[a + 9])
   local refusal = workerGuard(c, fence, writeSeq)
   if refusal then return refusal end
   local snapshot = c.snapshot
   if snapshot.status ~= 'r' or snapshot.cancelBy > 0 or nextAttempt ~= snapshot.attempt + 1 then return wrongState(c) end
   local more = snapshot.openBytes > 0 and stateBytes - snapshot.stateBytes or 0
-  if not countKept(c, more, most) then return 'FULL' end
+  if not countKept(c, more + keptBytes, most) then return 'FULL' end
   local isDue = kind == 'c' and suspensionOf(snapshot) == 1
 
   append(c, kind == 'i' and 'call.input_requested' or 'call.retry', fence, text)
