@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ApiKeyConfig } from '#contracts';
+import type { ApiKeyConfig, Problem, WorkerOutput } from '#contracts';
 import { BlobStore } from '#event-log';
 import { createRedis, keys as redisKeys, partitionOf } from '#redis';
+import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -12,7 +13,7 @@ const keys: ApiKeyConfig[] = [
 ];
 
 let gateway: TestGateway;
-beforeAll(async () => void (gateway = await startTestGateway('states', { keys, tenantCallBytes: 20_000 })));
+beforeAll(async () => void (gateway = await startTestGateway('states', { keys, tenantCallBytes: 20_000, tenantSessionBytes: 40_000 })));
 afterAll(() => gateway.close());
 
 it('ends a call whose foreign worker suspends it with a state for which its tenant has no room, and stores nothing of it', async () => {
@@ -36,5 +37,24 @@ it('ends a call whose foreign worker suspends it with a state for which its tena
   await gateway.agent.ended(first);
   expect(await redis.get(redisKeys.openBytes(partitionOf(first), 'states'))).toBe('0');
   redis.disconnect();
+  worker.close();
+});
+
+it('refuses an output of a foreign worker for which its tenant has no room, and takes it when another was read', async () => {
+  const worker = await ScriptedWorker.ready(gateway.url, WORK_KEY, 'outputs', [{ ...ADD, name: 'sum' }], 2);
+  for (let sent = 0; sent < 2; sent += 1) await gateway.agent.accepted('sum', { a: 1, b: 2 });
+  const [first, second] = [await worker.next('call'), await worker.next('call')];
+  const put = async ({ callId, fence }: typeof first) => {
+    const query = new URLSearchParams({ worker: 'outputs', fence: String(fence) }).toString();
+    const headers = { authorization: `Bearer ${WORK_KEY}`, 'content-type': 'text/plain' };
+    const answer = await fetch(`${gateway.url}/v1/calls/${callId}/output?${query}`, { method: 'PUT', headers, body: 'x'.repeat(30_000) });
+    return { status: answer.status, body: (await answer.json()) as WorkerOutput & Problem };
+  };
+  const { body: output } = await put(first);
+  expect(await put(first)).toMatchObject({ status: 200 });
+  expect(await put(second)).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
+  worker.send({ op: 'finish', callId: first.callId, fence: first.fence, wseq: 1, outcome: 'completed', output });
+  expect(await worker.next('done')).toMatchObject({ callId: first.callId });
+  await eventually(async () => (await put(second)).status === 200, 'the room of the output that was read');
   worker.close();
 });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { Problem } from '#contracts';
+import type { IssuedKey, Problem } from '#contracts';
 import { createRedis, keys, partitionOfRoot, type RedisConnection } from '#redis';
+import { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const ROOM = 110_000;
@@ -105,5 +106,47 @@ describe('what Redis keeps of the sessions of a tenant', () => {
 
   it('counts bytes of a message, not its characters', async () => {
     expect(await statuses(['a', 'a'], '€'.repeat(16_000))).toEqual([202, 429]);
+  });
+
+  it('refuses a call whose session has hooks for which the tenant has no room, and stores no more of them', async () => {
+    const match = patterns(20);
+    const submit = async (index: number) => {
+      const hooks = [{ name: 'watch', on: 'after', url: `https://hooks.example.com/${index}`, match: ['echo', ...match] }];
+      expect(await send('PUT', '/v1/sessions/hooked', { hooks })).toMatchObject({ status: 200 });
+      return send('POST', '/v1/calls', { tool: 'echo', arguments: { text: 'x' }, sessionId: 'hooked' });
+    };
+    const answers = [];
+    for (let index = 0; index < 60; index += 1) answers.push(await submit(index));
+    expect(answers[0]).toMatchObject({ status: 202 });
+    expect(answers.at(-1)).toMatchObject(refused);
+    const redis = createRedis(gateway.redisUrl);
+    const ofTenant = Object.keys(await redis.hgetall(keys.sessionBytes(tenant))).filter((entry) => entry.startsWith('hooks:'));
+    expect(ofTenant.length).toBe(answers.filter(({ status }) => status === 202).length);
+    redis.disconnect();
+  });
+
+  it('refuses a saved view beyond TENANT_SESSION_BYTES, and takes it when another one was deleted', async () => {
+    const search = Object.fromEntries(Array.from({ length: 30 }, (_, field) => [`field-${field}`, 'x'.repeat(1_000)]));
+    const view = (name: string) => send('PUT', `/v1/views/${name}`, { search });
+    expect([(await view('a')).status, (await view('b')).status, (await view('c')).status]).toEqual([200, 200, 200]);
+    expect(await view('d')).toMatchObject(refused);
+    expect(await view('a')).toMatchObject({ status: 200 });
+    expect(await put('a', 195)).toMatchObject(refused);
+    expect(await send('DELETE', '/v1/views/b')).toMatchObject({ status: 204 });
+    expect(await view('d')).toMatchObject({ status: 200 });
+  });
+
+  it('removes the saved views of an API key when it is revoked, and keeps them no longer than until it expires', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body: made } = await gateway.agent.request<IssuedKey>('POST', '/v1/keys', { name: 'short', scopes: ['read'], expiresAt });
+    const holder = new Agent(gateway.url, made.key);
+    expect((await holder.request('PUT', '/v1/views/mine', { search: {} })).status).toBe(200);
+    const redis = createRedis(gateway.redisUrl);
+    const stored = keys.savedViews(tenant, made.id);
+    const leftMs = await redis.pttl(stored);
+    expect([leftMs > 0, leftMs <= 3_600_000]).toEqual([true, true]);
+    expect(await send('DELETE', `/v1/keys/${made.id}`)).toMatchObject({ status: 204 });
+    expect([await redis.exists(stored), await redis.hexists(keys.sessionBytes(tenant), `views:${made.id}`)]).toEqual([0, 0]);
+    redis.disconnect();
   });
 });

@@ -72,7 +72,7 @@ export class HookRunner {
       const key = this.cache.keyOf(hook, input, sessionEpoch, holdsSecrets);
       const cachedVerdict = key === undefined ? undefined : await this.cache.get(key);
       const verdict = cachedVerdict ?? (await this.execute(invocation));
-      if (key !== undefined && cachedVerdict === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);
+      if (key !== undefined && cachedVerdict === undefined) await this.cache.put(key, input.tenant_id, verdict, hook, holdsSecrets);
       const { decision = 'allow', reason, feedback, arguments: rewritten } = verdict;
       return {
         ...report(decision, cachedVerdict !== undefined),

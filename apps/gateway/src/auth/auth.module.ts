@@ -35,6 +35,6 @@ const services = [AdminActs, ApiKeyStore, CreatedKeys, Authenticator, RateLimits
     LoginService,
     { provide: APP_GUARD, useClass: PrincipalGuard },
   ],
-  exports: services,
+  exports: [...services, KeysService],
 })
 export class AuthModule {}

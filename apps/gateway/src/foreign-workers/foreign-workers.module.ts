@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { SourcesModule } from '../sources/sources.module.js';
 import { AttemptHost } from './bridge/attempt-host.service.js';
 import { CallGrantsService } from './bridge/call-grants.service.js';
@@ -14,7 +15,7 @@ import { WorkersController } from './transport/workers.controller.js';
 
 /** Workers in any language: `toolyard-worker/1`. */
 @Module({
-  imports: [SourcesModule],
+  imports: [SessionsModule, SourcesModule],
   controllers: [WorkersController, WorkerOutputController],
   providers: [
     AttemptHost,

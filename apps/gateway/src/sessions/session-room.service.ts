@@ -35,12 +35,14 @@ redis.call('HSET', KEYS[1], '', string.format('%.0f', sum))
 return fits and 1 or 0`);
 
 /** Part of a session in Redis: settings and grants, data of its agents, messages of people. */
-const ENTRIES = ['settings', 'data', 'messages'] as const;
-export type SessionEntry = (typeof ENTRIES)[number];
+const OF_SESSION = ['settings', 'data', 'messages'] as const;
+/** Kinds of entries besides: hooks of sessions that calls run, by digest; views of lists, by key; outputs of workers, by attempt. */
+export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs';
 
 /**
- * Limits the bytes of a tenant's sessions in Redis: callers choose session names, so one tenant could otherwise fill Redis for
- * all. Counted on each write; concurrent gateways may exceed the limit a little.
+ * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls, of saved views and of outputs of foreign
+ * workers: callers choose how many, so one tenant could otherwise fill Redis for all. Counted on each write; concurrent
+ * gateways may exceed the limit a little.
  */
 @Injectable()
 export class SessionRoom {
@@ -50,28 +52,29 @@ export class SessionRoom {
   ) {}
 
   /**
-   * Counts an entry before it is written, or as 0 bytes after its removal. `always`: also beyond the limit.
+   * Counts an entry before it is written, or as 0 bytes after its removal. `id`: of the session, or as of the kind. `always`: also
+   * beyond the limit.
    * @throws ProblemError `quota_exceeded` for an entry that grows and does not fit
    */
   async count(
     tenantId: string,
-    sessionId: string,
-    entry: SessionEntry,
+    id: string,
+    entry: RoomEntry,
     { bytes, lifeMs, always = false }: { readonly bytes: number; readonly lifeMs: number; readonly always?: boolean },
   ): Promise<void> {
     const most = this.config.tenantSessionBytes;
     const counted = bytes === 0 ? 0 : bytes + ENTRY_BYTES;
     const now = Date.now();
     const names = [keys.sessionBytes(tenantId), keys.sessionEnds(tenantId)];
-    const fits = await COUNT.run(this.redis, names, [`${entry}:${sessionId}`, counted, now, now + lifeMs, always ? -1 : most]);
+    const fits = await COUNT.run(this.redis, names, [`${entry}:${id}`, counted, now, now + lifeMs, always ? -1 : most]);
     if (fits === 1) return;
-    const why = `The sessions of the tenant have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete one that is not needed, or wait until those without use end`;
+    const why = `The sessions, saved views and worker outputs of the tenant have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
     throw new ProblemError('quota_exceeded', why);
   }
 
   /** True if anything of the session is counted. */
   async has(tenantId: string, sessionId: string): Promise<boolean> {
-    const counted = await this.redis.hmget(keys.sessionBytes(tenantId), ...ENTRIES.map((entry) => `${entry}:${sessionId}`));
+    const counted = await this.redis.hmget(keys.sessionBytes(tenantId), ...OF_SESSION.map((entry) => `${entry}:${sessionId}`));
     return counted.some((bytes) => bytes !== null);
   }
 }

@@ -105,6 +105,15 @@ export const WORKER_ROUTES = {
     body: z.string().describe('The text.'),
     bodyMediaType: 'text/plain',
     responses: { 200: { description: 'Stored until the call ends, an hour at most.', schema: WorkerOutput } },
-    problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type', ...KEY, 'resource_not_found', 'conflict', 'overloaded'],
+    problems: [
+      'invalid_request',
+      'payload_too_large',
+      'unsupported_media_type',
+      ...KEY,
+      'resource_not_found',
+      'conflict',
+      'quota_exceeded',
+      'overloaded',
+    ],
   },
 } as const satisfies Record<string, Route>;

@@ -26,6 +26,9 @@ import { configKeyView, keyView, rightsOf } from './key-views.js';
 /** Administration of a tenant's keys. A key can never create, or get the text of, a key with more rights. */
 @Injectable()
 export class KeysService {
+  /** Called after a revocation, before the response, and again when it is repeated. */
+  readonly onRevoked = new Set<(tenantId: string, keyId: string) => Promise<void>>();
+
   constructor(
     private readonly records: KeyRecords,
     private readonly created: CreatedKeys,
@@ -142,6 +145,7 @@ export class KeysService {
       this.log.warn({ tenant: record.tenantId, key: keyId, revoked: record.id }, 'an API key was revoked');
     }
     await this.created.announce();
+    await Promise.all([...this.onRevoked].map((listener) => listener(record.tenantId, record.id)));
   }
 
   private peopleOf({ keyId }: Principal): string[] {

@@ -4,6 +4,7 @@ import type { AppliedHook, HookInput, HookRunData, JsonValue, Principal, SubmitC
 import { HookRunner, HookRunRecorder, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
 import { REDACTED } from '#redaction';
 import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
+import { SessionRoom } from '../../sessions/session-room.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { CallEvaluator } from './call-evaluator.service.js';
 import type { CallHooks, EvaluatedCall } from './evaluated-call.js';
@@ -46,7 +47,8 @@ export function hooksApply({ rejection }: EvaluatedCall, { order }: CallHooks): 
  * Runs the hooks before a call, one after the other, until one denies it. Each gets the arguments as the previous one left
  * them, with placeholders for secrets unless the config file grants it the secrets. Rewritten arguments get their secrets back
  * and are validated and evaluated by policy again. Hooks that workers run later are stored, and the call gets their digest. A
- * cancel of the session also aborts a running hook. Rejects only if Redis is needed and unreachable.
+ * cancel of the session also aborts a running hook. Rejects only if Redis is needed and unreachable, or if the tenant has no room
+ * for the hooks of its sessions.
  */
 @Injectable()
 export class BeforeHooks {
@@ -56,6 +58,7 @@ export class BeforeHooks {
     private readonly sets: HookSnapshotStore,
     private readonly redaction: RedactionConfigService,
     private readonly cancels: SessionCancelChannel,
+    private readonly room: SessionRoom,
   ) {}
 
   async run(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
@@ -69,7 +72,7 @@ export class BeforeHooks {
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
     const left = evaluated.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
-    const hookSet = left.length === 0 ? undefined : await this.sets.save([...left]);
+    const hookSet = left.length === 0 ? undefined : await this.save(request.principal.tenantId, left);
     const more = {
       hookRuns: events,
       ...(hookSet === undefined ? {} : { hookSet }),
@@ -84,6 +87,12 @@ export class BeforeHooks {
     if (evaluated.hooks === undefined || !hooksApply(evaluated, evaluated.hooks) || runsAfterApproval(evaluated, evaluated.hooks))
       return evaluated;
     return (await this.runAll({ principal, body, callId, evaluated, signal: new AbortController().signal }, evaluated.hooks)).evaluated;
+  }
+
+  /** Hooks of sessions are counted, since callers choose them. @throws ProblemError `quota_exceeded` if the tenant has no room */
+  private save(tenantId: string, left: readonly AppliedHook[]): Promise<string> {
+    if (left.every(({ by }) => by === 'operator')) return this.sets.save([...left]);
+    return this.sets.save([...left], ({ digest, ...size }) => this.room.count(tenantId, digest, 'hooks', size));
   }
 
   private async runAll(request: HookRequest, hooks: CallHooks): Promise<BeforeHookRuns> {

@@ -96,7 +96,7 @@ export class RemoteCalls {
     this.calls.delete(keyOf(callId, fence));
     const { worker, finished } = call;
     this.apply(worker, worker.session.settle(callId, fence, written && finished ? 'done' : 'stale'));
-    if (call.hasOutput) void this.outputs.forget(callId, fence);
+    if (call.hasOutput) void this.outputs.forget(worker.tenantId, callId, fence);
   }
 
   /** Handles a frame of the worker about one of its calls. */

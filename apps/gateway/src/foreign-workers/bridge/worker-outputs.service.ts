@@ -4,6 +4,7 @@ import { ProblemError, WORKER_LIMITS, type Principal, type WorkerOutput } from '
 import { BlobStore, CallStore } from '#event-log';
 import { sha256Hex } from '#redis';
 import { checkReprDigest } from '../../platform/http/repr-digest.js';
+import { SessionRoom } from '../../sessions/session-room.service.js';
 import { claimPrefix } from './claim-token.js';
 
 /** Life of an output; a worker sends `finish` soon after it. */
@@ -16,15 +17,19 @@ export interface OutputPlace {
   readonly worker: string;
 }
 
-/** Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it. */
+/**
+ * Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it, and counted for the
+ * tenant until then. One that no `finish` names expires.
+ */
 @Injectable()
 export class WorkerOutputs {
   constructor(
     private readonly store: CallStore,
     private readonly blobs: BlobStore,
+    private readonly room: SessionRoom,
   ) {}
 
-  /** `digest`: the header Repr-Digest. @throws ProblemError when the attempt is not one of this key that runs */
+  /** `digest`: the header Repr-Digest. @throws ProblemError when the attempt is not one of this key that runs, or the tenant has no room */
   async put({ tenantId, keyId }: Principal, place: OutputPlace, body: Buffer, digest: string | undefined): Promise<WorkerOutput> {
     const { callId, fence, worker } = place;
     if (body.byteLength > WORKER_LIMITS.outputBytes)
@@ -38,6 +43,7 @@ export class WorkerOutputs {
       throw new ProblemError('resource_not_found', 'No call with this id runs in this worker');
     if (head.status !== 'running' || head.fence !== fence)
       throw new ProblemError('conflict', 'The attempt is over or has a newer fence; stop the call');
+    await this.room.count(tenantId, `${callId}.${fence}`, 'outputs', { bytes: body.byteLength, lifeMs: KEPT_SECONDS * 1_000 });
     await this.blobs.put(callId, `worker-output.${fence}`, body, KEPT_SECONDS);
     return { sha256, bytes: body.byteLength };
   }
@@ -49,7 +55,12 @@ export class WorkerOutputs {
   }
 
   /** Deletes the output of an attempt that is over. Never rejects: a remaining output expires. */
-  async forget(callId: string, fence: number): Promise<void> {
-    await this.blobs.delete(callId, `worker-output.${fence}`).catch(() => {});
+  async forget(tenantId: string, callId: string, fence: number): Promise<void> {
+    try {
+      await this.blobs.delete(callId, `worker-output.${fence}`);
+      await this.room.count(tenantId, `${callId}.${fence}`, 'outputs', { bytes: 0, lifeMs: 0, always: true });
+    } catch {
+      // Counted until it expires.
+    }
   }
 }
