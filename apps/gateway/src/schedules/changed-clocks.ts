@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
+/** Clocks of no zone change twice within it. */
+const STEP_MS = 7 * DAY_MS;
 
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
@@ -18,29 +20,35 @@ function offsetOf(timeZone: string, at: number): number {
  * First due time of a cron expression after a moment, in the local time of a zone. A skipped local time moves forward by the
  * length of the gap. A repeated local time counts once, at its first moment, unless the expression has every hour or a step of
  * hours. cron-parser counts local times only: in zones it loses some at clock changes, and fails at changes of half an hour.
- * Pure.
+ * Undefined if there is none until `untilMs`. Pure.
  * @throws Error for a malformed expression
  */
-export function nextTime(cron: string, timeZone: string, afterMs: number): number {
+export function nextTime(cron: string, timeZone: string, afterMs: number, untilMs: number): number | undefined {
   let [from, earliest, moved] = [afterMs - DAY_MS, -Infinity, Infinity];
+  let found = { after: Infinity, local: -Infinity };
   for (;;) {
     const before = offsetOf(timeZone, from);
-    const due = localTimeAfter(cron, Math.max(afterMs + before, earliest)) - before;
-    const change = firstChange(timeZone, from, Math.min(due, moved));
-    if (change === undefined) return Math.min(due, moved);
-    const after = offsetOf(timeZone, change);
-    if (due < change + after - before) moved = Math.min(due, moved);
-    earliest = change + (meansEveryHour(cron) ? after : Math.max(before, after)) - 1;
+    const after = Math.max(afterMs + before, earliest);
+    // Searched again only where an earlier search says nothing: each may take thousands of steps.
+    if (after < found.after || after >= found.local) found = { after, local: localTimeAfter(cron, after, untilMs + DAY_MS) };
+    const due = found.local - before;
+    const change = firstChange(timeZone, from, Math.min(due, moved, untilMs));
+    if (change === undefined) return Math.min(due, moved) > untilMs ? undefined : Math.min(due, moved);
+    const offset = offsetOf(timeZone, change);
+    if (due < change + offset - before) moved = Math.min(due, moved);
+    earliest = change + (meansEveryHour(cron) ? offset : Math.max(before, offset)) - 1;
     from = change;
   }
 }
 
-/** Local times are represented as if they were UTC. */
-function localTimeAfter(cron: string, local: number): number {
-  return CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(local) })
-    .next()
-    .toDate()
-    .getTime();
+/** Local times are represented as if they were UTC. Infinity for none until `until`. */
+function localTimeAfter(cron: string, local: number, until: number): number {
+  const expression = CronExpressionParser.parse(cron, { tz: 'UTC', currentDate: new Date(local), endDate: new Date(until) });
+  try {
+    return expression.next().toDate().getTime();
+  } catch {
+    return Infinity;
+  }
 }
 
 function meansEveryHour(cron: string): boolean {
@@ -53,9 +61,9 @@ function firstChange(timeZone: string, from: number, to: number): number | undef
   let end = from;
   do {
     if (end >= to) return undefined;
-    end = Math.min(end + DAY_MS, to);
+    end = Math.min(end + STEP_MS, to);
   } while (offsetOf(timeZone, end) === before);
-  let [low, high] = [Math.floor(Math.max(from, end - DAY_MS) / MINUTE_MS), Math.ceil(end / MINUTE_MS)];
+  let [low, high] = [Math.floor(Math.max(from, end - STEP_MS) / MINUTE_MS), Math.ceil(end / MINUTE_MS)];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (offsetOf(timeZone, middle * MINUTE_MS) === before) low = middle;

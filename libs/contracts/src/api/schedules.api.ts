@@ -12,7 +12,9 @@ const timing = {
     .min(1)
     .max(256)
     .optional()
-    .describe('When it is due, as a cron expression of 5 fields, or 6 with seconds first. Absent with `everyMs` or `at`.'),
+    .describe(
+      'When it is due, as a cron expression of 5 fields, or 6 with seconds first: within ten years. Absent with `everyMs` or `at`.',
+    ),
   everyMs: z
     .number()
     .int()
