@@ -9,6 +9,8 @@ import { SourceDefinition, type StoredSource } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
 import { mcpConnector } from '../testing/mcp-connector.js';
 import { StdioTransport } from '../mcp/stdio-transport.js';
+import { executeAttempt } from '#attempts';
+import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { MessageBudget } from '#timing';
 
 const NOTE = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } });
@@ -59,6 +61,28 @@ async function floodingServer(): Promise<Server> {
   return server;
 }
 
+/** Two pieces of 4 KiB, of messages of at least 15 bytes, may meet between two turns of the count. */
+const MOST_A_TURN = 550;
+
+/** Counts messages between two turns of the event loop; `stop` answers the most. */
+function countTurns(): { handled(): void; stop(): number } {
+  let sinceTurn = 0;
+  let longest = 0;
+  let isCounting = true;
+  const count = () => {
+    sinceTurn = 0;
+    if (isCounting) setImmediate(count);
+  };
+  count();
+  return {
+    handled: () => void (longest = Math.max(longest, ++sinceTurn)),
+    stop: () => {
+      isCounting = false;
+      return longest;
+    },
+  };
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-flood-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -71,29 +95,50 @@ it.each([
   const program = `process.stdout.write(${JSON.stringify(`${line}\n`)}.repeat(${lines})); process.stdin.resume()`;
   const command = { file: process.execPath, args: ['-e', program], cwd: folder, env: {} };
   const transport = new StdioTransport(command, new MessageBudget(() => 0));
+  const turns = countTurns();
   let messages = 0;
-  let sinceTurn = 0;
-  let longest = 0;
   const all = new Promise<void>((resolve) => {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     transport.onmessage = () => {
+      turns.handled();
       messages += 1;
-      longest = Math.max(longest, ++sinceTurn);
       if (messages === notes) resolve();
     };
   });
-  let isCounting = true;
-  const count = () => {
-    sinceTurn = 0;
-    if (isCounting) setImmediate(count);
-  };
-  count();
   await transport.start();
   await all;
-  isCounting = false;
   await transport.close();
-  // Two pieces of 4 KiB, of messages of at least 15 bytes, may meet between two turns of the count.
-  expect(longest).toBeLessThanOrEqual(550);
+  expect(turns.stop()).toBeLessThanOrEqual(MOST_A_TURN);
+});
+
+it('ends a call of another tenant beside an MCP server that floods without end', async () => {
+  const program = `
+    const notes = '{"method":"a"}\\n'.repeat(4096);
+    const flood = () => { while (process.stdout.write(notes)); process.stdout.once('drain', flood); };
+    flood();`;
+  let now = 0;
+  // A clock by which no sender is too fast.
+  const budget = new MessageBudget(() => (now += 1));
+  const transport = new StdioTransport({ file: process.execPath, args: ['-e', program], cwd: folder, env: {} }, budget);
+  const turns = countTurns();
+  const flooding = new Promise<void>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
+    transport.onmessage = () => {
+      turns.handled();
+      resolve();
+    };
+  });
+  const parts = await WorkerParts.start();
+  parts.tool('echo', { run: () => 'done' });
+  const callId = await parts.submit('echo');
+  await transport.start();
+  await flooding;
+  await executeAttempt({ callId, attempt: 1 }, 'read', parts.worker());
+  expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
+  expect(budget.exceeded).toBeUndefined();
+  await transport.close();
+  await parts.close();
+  expect(turns.stop()).toBeLessThanOrEqual(MOST_A_TURN);
 });
 
 describe('a server that floods', () => {
