@@ -335,7 +335,7 @@ it('does not call a call lost that has ended on its stream, and was erased since
   await server.kill();
   await server.start();
   const last = () => streams.map(({ deliveries }) => deliveries.at(-1));
-  await eventually(() => last().every((delivery) => delivery?.kind !== 'events'), 'both streams to be told');
+  await eventually(() => last().every((delivery) => delivery?.kind !== 'events'), 'a further delivery to both streams');
   expect(last()).toMatchObject([
     { kind: 'resync', snapshot: [] },
     { kind: 'failed', problem: { code: 'call_lost' } },
