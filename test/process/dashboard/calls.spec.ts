@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { accessibilityFaults } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
-import { dashboardHarness, LONG_MS } from '../../support/dashboard-harness.js';
+import { dashboardHarness, LONG_MS, READER_KEY } from '../../support/dashboard-harness.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
 
 const stage = dashboardHarness();
@@ -134,10 +134,17 @@ describe('a list that is narrowed and sorted', () => {
     await page.getByRole('textbox', { name: 'Save this view as' }).fill('slow shells');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('link', { name: 'slow shells' }).waitFor();
-    await page.goto(`${stage.url}/calls`);
-    await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('link', { name: 'slow shells' }).click();
-    await page.waitForURL(/tool=shell&sessionId=narrow&sort=longest/);
+    // Another browser with the same key has it, too; another key does not.
+    const other = await stage.open('/calls');
+    await other.getByRole('button', { name: 'Views' }).click();
+    await other.getByRole('link', { name: 'slow shells' }).click();
+    await other.waitForURL(/tool=shell&sessionId=narrow&sort=longest/);
+    const reader = await stage.open('/calls', { key: READER_KEY });
+    await reader.getByRole('button', { name: 'Views' }).click();
+    await reader.getByText('A view is a list with its filters').waitFor();
+    await other.getByRole('button', { name: 'Views' }).click();
+    await other.getByRole('button', { name: 'Remove the view slow shells' }).click();
+    await other.getByText('A view is a list with its filters').waitFor();
   });
 });
 

@@ -1,45 +1,38 @@
-import { useLocalStorage } from '@mantine/hooks';
-import { z } from 'zod';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { SavedView } from '#contracts';
+import { notifyError } from '../components/notify.js';
+import { useToolyard } from '../stream/toolyard.js';
 import { readSearch, type CallSearch } from './call-search.js';
 import { readView, type CallListView } from './call-view-search.js';
 
-/** A list of calls with a name: filters, order and columns. */
-export interface SavedView {
-  readonly name: string;
-  readonly search: CallSearch & CallListView;
+/** Filters, order and columns of a list of calls. */
+export type ViewSearch = CallSearch & CallListView;
+
+/** The list that a view shows; without fields that this page does not know. */
+export function searchOfView({ search }: Pick<SavedView, 'search'>): ViewSearch {
+  return { ...readSearch(search), ...readView(search) };
 }
 
-const MOST_VIEWS = 50;
-const Stored = z.array(z.object({ name: z.string().min(1).max(60), search: z.record(z.string(), z.string()) }));
-
-/** Reads what is stored; what cannot be read is no view. */
-export function parseViews(text: string | undefined): SavedView[] {
-  try {
-    return Stored.parse(JSON.parse(text ?? '[]')).map(({ name, search }) => ({
-      name,
-      search: { ...readSearch(search), ...readView(search) },
-    }));
-  } catch {
-    return [];
-  }
+/** The fields of a list to be saved. The call beside the list is not part of a view. */
+export function fieldsOfView({ peek: _peek, ...search }: ViewSearch): Record<string, string> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => typeof value === 'string'));
 }
 
-/** A view of the same name is replaced. The call beside the list is not part of a view. */
-export function withView(views: readonly SavedView[], name: string, { peek: _peek, ...search }: CallSearch & CallListView): SavedView[] {
-  return [{ name, search }, ...views.filter((view) => view.name !== name)].slice(0, MOST_VIEWS);
-}
-
-/** The views of this browser. */
+/** Views that the gateway stores for the key, or for the person who has signed in. Undefined until they are loaded. */
 export function useSavedViews() {
-  const [views, setViews] = useLocalStorage<SavedView[]>({
-    key: 'toolyard.views.calls',
-    defaultValue: [],
-    getInitialValueInEffect: false,
-    deserialize: parseViews,
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const { data, error } = useQuery({ queryKey: ['views'], queryFn: ({ signal }) => client.views.list({ signal }) });
+  const onSettled = () => void queries.invalidateQueries({ queryKey: ['views'] });
+  const save = useMutation({
+    mutationFn: ({ name, search }: { readonly name: string; readonly search: ViewSearch }) => client.views.put(name, fieldsOfView(search)),
+    onError: (error) => notifyError('The view was not saved', error),
+    onSettled,
   });
-  return {
-    views,
-    save: (name: string, search: CallSearch & CallListView) => setViews((known) => withView(known, name, search)),
-    remove: (name: string) => setViews((known) => known.filter((view) => view.name !== name)),
-  };
+  const remove = useMutation({
+    mutationFn: (name: string) => client.views.delete(name),
+    onError: (error) => notifyError('The view was not removed', error),
+    onSettled,
+  });
+  return { views: data, error, save: save.mutate, remove: remove.mutate };
 }
