@@ -9,6 +9,7 @@ import { pageOf } from './layout/page-of.js';
 import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
 import { ToolsSearch } from './tools/tools-search.js';
 import { UsageSearch } from './usage/usage-search.js';
+import { FailureSearch } from './failures/failure-search.js';
 import { WindowSearch } from './components/time-window.js';
 
 const InboxSearch = z.object({
@@ -128,7 +129,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/failures',
-    validateSearch: WindowSearch,
+    validateSearch: FailureSearch,
     component: pageOf(() => import('./failures/failures-page.js'), 'FailuresPage'),
   }),
   createRoute({

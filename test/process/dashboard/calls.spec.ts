@@ -303,9 +303,49 @@ describe('failures', () => {
     await group.getByRole('cell', { name: '2', exact: true }).waitFor();
     await group.getByText('error result').waitFor();
     await group.locator('[data-subject]').getByText('echo 2; exit 9').waitFor();
-    await group.getByRole('link', { name: 'Show' }).click();
+    await group.getByRole('link', { name: '2', exact: true }).click();
     await page.waitForURL(/\/calls\?/);
     await eventually(async () => (await page.locator('[role=row][data-call][data-state=error]').count()) === 2, 'both calls');
+  });
+
+  it('finds kinds of failures by their words, orders them, and shows beside them whom a kind hit and what its last call said', async () => {
+    for (const [n, of] of ['one', 'one', 'two'].entries())
+      await stage.agent.run(
+        'shell',
+        { command: `echo "cannot find ${of}" >&2; exit 11 # ${n}` },
+        { sessionId: 'kinds', agentId: `hit-${of}` },
+      );
+    const page = await stage.open('/failures?window=1h');
+    await page
+      .getByRole('region', { name: 'All failures' })
+      .getByText(/calls failed in/)
+      .waitFor();
+    const kinds = page.locator('[data-fingerprint]');
+    await page.getByRole('textbox', { name: 'Search failures' }).fill('CANNOT find hit-');
+    await page.waitForURL(/q=/);
+    await eventually(async () => (await kinds.count()) === 2, 'the two kinds');
+    const first = () => kinds.first().innerText();
+    expect(await first()).toContain('cannot find one');
+    await page.getByRole('combobox', { name: 'Order' }).selectOption('last');
+    await eventually(async () => (await first()).includes('cannot find two'), 'the last failure to come first');
+    await kinds.getByRole('link', { name: /cannot find one/ }).click();
+    const kind = page.getByRole('region', { name: 'Kind of failure' });
+    await kind.getByRole('link', { name: 'hit-one' }).waitFor();
+    await kind.getByRole('link', { name: 'Show 2 calls' }).waitFor();
+    const last = page.getByRole('complementary', { name: 'Call beside the list' });
+    await last.getByText('exit 11 # 1').first().waitFor();
+    await last.getByText('cannot find one').last().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await kind.waitFor({ state: 'detached' });
+
+    // On a phone the kind takes the place of the list.
+    await page.setViewportSize({ width: 375, height: 2400 });
+    await kinds.getByRole('link', { name: /cannot find one/ }).click();
+    await kinds.first().waitFor({ state: 'hidden' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'All failures' }).click();
+    await kinds.first().waitFor();
   });
 
   it('groups similar failures, live, and replays a group as a whole', async () => {

@@ -149,7 +149,7 @@ const LISTS: readonly (readonly [path: string, rows: string, opens: (row: string
   ['/calls', '[role=row][data-call]', (call) => new RegExp(`/calls/${call}$`)],
   ['/sessions', 'table[aria-label=Sessions] tbody tr', () => /\/sessions\/[^/]+$/],
   ['/tools', '[data-tool]', (tool) => new RegExp(`/tools/${tool}$`)],
-  ['/failures', '[data-fingerprint]', (fingerprint) => new RegExp(`/calls\\?.*${fingerprint}`)],
+  ['/failures', '[data-fingerprint]', (fingerprint) => new RegExp(`/failures\\?.*peek=${fingerprint}`)],
   ['/usage?by=tool', '[data-usage]', (tool) => new RegExp(`/usage\\?.*tool=${tool}`)],
 ];
 

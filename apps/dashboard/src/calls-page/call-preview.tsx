@@ -81,7 +81,7 @@ export function CallPreview({ callId, onClose }: CallPreviewProps) {
               {escapeInvisible(text)}
             </Alert>
           )}
-          {call.result && <ContentView content={call.result.content} />}
+          {call.result && <ContentView content={call.result.content} atEnd={call.result.isError} />}
         </Stack>
       )}
     </Paper>

@@ -8,12 +8,14 @@ interface SparklineProps {
   /** Red bars. Absent: all are. */
   readonly marked?: readonly boolean[];
   readonly label: string;
+  /** Texts of the bars under the pointer. */
+  readonly titles?: readonly string[];
   /** True for the full width of its place. */
   readonly isWide?: boolean;
 }
 
 /** Numbers over time as bars; the tallest has the full height. */
-export function Sparkline({ counts, marked, label, isWide = false }: SparklineProps) {
+export function Sparkline({ counts, marked, label, titles, isWide = false }: SparklineProps) {
   const most = Math.max(1, ...counts);
   return (
     <svg
@@ -35,7 +37,9 @@ export function Sparkline({ counts, marked, label, isWide = false }: SparklinePr
             height={height}
             {...(count === 0 && marked === undefined ? { 'data-none': true } : {})}
             {...(marked?.[index] === false ? { 'data-well': true } : {})}
-          />
+          >
+            {titles?.[index] !== undefined && <title>{titles[index]}</title>}
+          </rect>
         );
       })}
     </svg>
