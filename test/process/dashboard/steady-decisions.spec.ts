@@ -186,3 +186,21 @@ it('says that a key came too early after another call was chosen, and takes it 5
   }
   expect(await held(page).getByText('Deny shell').count()).toBe(1);
 });
+
+it('keeps the answers of a long question in view, and what it says when it takes none', async () => {
+  const id = await ask('long-question', Array.from({ length: 60 }, (_, n) => `git push origin branch-${n}`).join('\n'));
+  const page = await stage.open(`/approvals/${id}`, { viewport: { width: 1280, height: 700 } });
+  const isInView = async (part: Locator) => {
+    const { y, height } = await placeOf(part);
+    return y >= 0 && y + height <= 700;
+  };
+  await deny(page).waitFor();
+  await eventually(() => isInView(deny(page)), 'the answers to be in view');
+  await stopClock(page);
+  await page.setViewportSize({ width: 1000, height: 700 });
+  await page.clock.runFor(40);
+  await click(page, deny(page));
+  await refusal(page).waitFor();
+  expect(await isInView(refusal(page))).toBe(true);
+  expect(await held(page).count()).toBe(0);
+});

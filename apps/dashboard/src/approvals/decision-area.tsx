@@ -8,6 +8,8 @@ import { Steadiness, type Drawn } from './steadiness.js';
 
 const BUTTONS = '[data-decides]';
 const REFUSAL_MS = 4000;
+/** Room that a refusal needs below a button; above it where there is less. */
+const REFUSAL_PX = 40;
 
 const IsSteady = createContext<boolean | undefined>(undefined);
 
@@ -50,9 +52,10 @@ export function DecisionArea({ shown, keys = [], children }: DecisionAreaProps) 
     return () => clearTimeout(timer);
   }, [refusal]);
   const refuseUnless = (isSteadyNow: boolean, button: Element | null | undefined) => {
-    const { left = 0, bottom = 0 } = button?.getBoundingClientRect() ?? {};
+    const { left = 0, top = 0, bottom = 0 } = button?.getBoundingClientRect() ?? {};
+    const place = bottom + REFUSAL_PX > innerHeight ? { bottom: innerHeight - top + 4 } : { top: bottom + 4 };
     const why = outage ? OUTAGE_TEXT : isSteadyNow ? undefined : 'Moved or changed a moment ago: press again.';
-    setRefusal(why === undefined ? undefined : { why, at: { left: `clamp(8px, ${left}px, 100vw - 340px)`, top: bottom + 4 } });
+    setRefusal(why === undefined ? undefined : { why, at: { left: `clamp(8px, ${left}px, 100vw - 340px)`, ...place } });
     return why === undefined;
   };
   useKeys(
