@@ -103,7 +103,15 @@ export function SessionsPage() {
                     {session.lastCall && <LastCall call={session.lastCall} />}
                   </Table.Td>
                   <Table.Td data-label="Agent" maw={110}>
-                    <Text span inherit display="inline-block" maw="100%" truncate="end" title={session.agentId ?? ''}>
+                    <Text
+                      span
+                      inherit
+                      display="inline-block"
+                      maw="100%"
+                      truncate="end"
+                      title={session.agentId ?? ''}
+                      style={{ verticalAlign: 'bottom' }}
+                    >
                       {session.agentId ?? '–'}
                     </Text>
                   </Table.Td>

@@ -154,6 +154,7 @@ function SourceHead({ source, tools }: { readonly source: string; readonly tools
 }
 
 function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stats: ToolStats | undefined }) {
+  const isUnused = stats === undefined || undefined;
   return (
     <Table.Tr data-tool={tool.name} data-row>
       <Table.Td maw={380} data-line>
@@ -177,7 +178,7 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
         </Badge>
       </Table.Td>
       <Table.Td data-label="Pool">{tool.pool}</Table.Td>
-      <Table.Td ta="right" data-label="Calls">
+      <Table.Td ta="right" data-label="Calls" data-empty={isUnused}>
         {stats === undefined ? (
           '–'
         ) : (
@@ -186,13 +187,18 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
           </LinkAnchor>
         )}
       </Table.Td>
-      <Table.Td ta="right" data-label="Failing" {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}>
+      <Table.Td
+        ta="right"
+        data-label="Failing"
+        data-empty={isUnused}
+        {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}
+      >
         {stats === undefined ? '–' : `${(100 * stats.errorRate).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`}
       </Table.Td>
-      <Table.Td ta="right" style={NO_WRAP} data-label="Wait p50 / p95">
+      <Table.Td ta="right" style={NO_WRAP} data-label="Wait p50 / p95" data-empty={isUnused}>
         {timesText([stats?.wait.p50, stats?.wait.p95])}
       </Table.Td>
-      <Table.Td ta="right" style={NO_WRAP} data-label="Run p50 / p95 / p99">
+      <Table.Td ta="right" style={NO_WRAP} data-label="Run p50 / p95 / p99" data-empty={isUnused}>
         {timesText([stats?.run.p50, stats?.run.p95, stats?.run.p99])}
       </Table.Td>
     </Table.Tr>
