@@ -42,7 +42,7 @@ describe('the batching backend', () => {
   afterAll(() => server.stop());
   beforeEach(async () => {
     redis = createRedis(server.url);
-    queue = await connected(new BullCallQueue({ redisUrl: server.url }));
+    queue = await connected(new BullCallQueue({ redisUrl: server.url }), 'net');
     consumers = [];
     ran = new Set();
   });

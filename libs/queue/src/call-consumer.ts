@@ -40,7 +40,6 @@ class BullCallConsumer implements CallConsumer {
   private readonly report: (error: Error) => void;
   private unwatch: readonly (() => void)[] = [];
   private closed: Promise<void> | undefined;
-  readonly connections: RedisConnection[];
   running = 0;
 
   constructor(
@@ -64,7 +63,6 @@ class BullCallConsumer implements CallConsumer {
     const subscriber = claims ? createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' }) : undefined;
     const claiming = dequeueHook && subscriber && { hook: dequeueHook, subscriber, report: this.report };
     const opened = [clients.blocking, ...(subscriber ? [subscriber] : [])];
-    this.connections = connection === undefined ? [clients.command, ...opened] : opened;
     this.worker = new Worker(
       name,
       (job) => this.handle(job.id ?? '', job.data),

@@ -50,11 +50,6 @@ export class BullCallQueue implements CallQueue {
     };
   }
 
-  /** Connections for readiness, without `producerConnection`. */
-  get connections(): readonly RedisConnection[] {
-    return [this.client];
-  }
-
   /** Adds a job. The stock backend has no fair share between tenants. */
   async dispatch(pool: string, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
     await this.connected;

@@ -1,5 +1,4 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import type { RedisConnection } from '#redis';
 import type { DequeueHookResult } from './dequeue-hook.js';
 
 export interface QueueDepth {
@@ -46,8 +45,6 @@ export interface CallConsumer {
   /** Slots of this process for the pool; may change at run time. */
   setConcurrency(slots: number): void;
   readonly running: number;
-  /** Connections that the consumer opened itself, for readiness. */
-  readonly connections: readonly RedisConnection[];
   /** Stops dequeuing; resolves when the running handlers have returned. Idempotent. */
   close(): Promise<void>;
 }

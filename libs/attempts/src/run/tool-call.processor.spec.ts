@@ -18,7 +18,7 @@ describe('the processor of jobs', () => {
     let handler: CallHandler = async () => {};
     const start: StartConsumer = (_pool, _slots, given) => {
       handler = given;
-      return { connections: [], running: 0, setConcurrency: () => {}, close: async () => {} };
+      return { running: 0, setConcurrency: () => {}, close: async () => {} };
     };
     const dispatched: unknown[] = [];
     const queue = {

@@ -65,7 +65,7 @@ export class TailReader {
   private following = false;
 
   constructor(
-    readonly connection: RedisConnection,
+    private readonly connection: RedisConnection,
     partitions: readonly number[],
     private readonly timing: TailTiming,
   ) {

@@ -17,7 +17,7 @@ it('runs a job that came a moment before the accept of its call', async () => {
   const queue = new WorkerQueue('q', 'net', new Set([worker]), {
     startConsumer: (_queue, _slots, handle) => {
       handler = handle;
-      return { running: 0, connections: [], setConcurrency: () => {}, close: async () => {} };
+      return { running: 0, setConcurrency: () => {}, close: async () => {} };
     },
     store: { snapshot: async () => answers.shift() },
     followUp: { dispatchLater: () => {}, dispatchAsAccepted: async () => {} },
