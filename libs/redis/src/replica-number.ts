@@ -7,7 +7,8 @@ const FRESH_MS = 1_000;
 
 /**
  * Number of replicas that have what is acknowledged. Without a setting: all that Sentinel knows, also those that are down. A
- * master that was replaced and still takes writes lacks at least the promoted one, so it acknowledges nothing. Without Sentinel: one.
+ * master that was replaced and still takes writes lacks at least the promoted one, so it acknowledges nothing. Only the
+ * Sentinels of REDIS_URL are asked. Without Sentinel: one.
  */
 export class ReplicaNumber {
   private known: number | undefined;
@@ -44,8 +45,10 @@ export class ReplicaNumber {
     this.askedAt = performance.now();
     const [newest, ...others] = await askSentinels(sentinels);
     if (newest === undefined) throw new Error('No Sentinel answers.');
-    const replicas = [newest, ...others].filter(({ epoch }) => epoch === newest.epoch).map((view) => view.replicas);
-    return (this.known = Math.max(1, ...replicas));
+    const counts = [newest, ...others].filter(({ epoch }) => epoch === newest.epoch).map((view) => view.replicas);
+    const replicas = Math.max(...counts);
+    // None after SENTINEL RESET, until Sentinel has asked the master for its replicas: up to 10 s.
+    return (this.known = replicas > 0 ? replicas : (this.known ?? 1));
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { createRedis, type RedisConnection } from './redis-client.js';
 import { ReplicaNumber } from './replica-number.js';
@@ -34,12 +35,13 @@ describe('Sentinels that know different masters', () => {
       socket.on('error', () => {});
       socket.on('data', (data) => {
         if (view === undefined) return;
-        const { epoch, replicas, master } = view();
+        const known = view();
         for (const command of String(data)
           .toLowerCase()
           .split(/^(?=\*\d)/m)) {
-          if (command.includes('get-master-addr-by-name')) socket.write(list(['127.0.0.1', String(master.port)]));
-          else if (command.includes('\r\nmaster\r\n')) socket.write(list(['num-slaves', String(replicas), 'config-epoch', String(epoch)]));
+          if (command.includes('get-master-addr-by-name')) socket.write(list(['127.0.0.1', String(known.master.port)]));
+          else if (command.includes('\r\nmaster\r\n'))
+            socket.write(list(['num-slaves', String(known.replicas), 'config-epoch', String(known.epoch)]));
           else if (command.includes('subscribe')) socket.write(`*3\r\n${bulk('subscribe')}${bulk('+switch-master')}:1\r\n`);
           else if (command.includes('\r\nsentinels\r\n')) socket.write('*0\r\n');
           else socket.write('+OK\r\n');
@@ -86,6 +88,28 @@ describe('Sentinels that know different masters', () => {
     expect(await new ReplicaNumber(connection, 2).warning()).toBeUndefined();
     view = { ...view, replicas: 0 };
     expect(await new ReplicaNumber(connection).current()).toBe(1);
+  });
+
+  it('keeps the number of replicas while Sentinel knows none, as after SENTINEL RESET', async () => {
+    let replicas = 2;
+    let questions = 0;
+    const view = {
+      epoch: 4,
+      master: redis,
+      get replicas() {
+        questions++;
+        return replicas;
+      },
+    };
+    const number = new ReplicaNumber(connect(await sentinel(() => view)));
+    expect(await number.current()).toBe(2);
+    replicas = 0;
+    const numbers = new Set<number>();
+    // The third question follows the answer to the second.
+    await eventually(async () => numbers.add(await number.current()) && questions > 2, 'Sentinel to be asked again');
+    expect([...numbers]).toEqual([2]);
+    replicas = 1;
+    await eventually(async () => (await number.current()) === 1, 'the replica that Sentinel has found');
   });
 
   it('keeps the last number while no Sentinel answers; without one there is none', async () => {
