@@ -23,7 +23,7 @@ const asks = (command: string, allowed = '[\\s\\S]*') => run(command, allowed) =
 const FILES =
   '.git/config .git/hooks/x .git .git/worktrees/a/config.worktree .git/modules/a/config bare.git/config sub/HEAD .gitattributes ' +
   'a/.gitattributes .gitmodules .gitconfig x.gitconfig .config/git/config .husky/pre-commit .githooks/x hooks/pre-commit .bashrc a/.profile ' +
-  '.zshrc .bash_profile .npmrc .envrc .vscode/tasks.json .cargo/config.toml rust-toolchain.toml .ssh/config .hg/hgrc .hgrc .jj/repo/config.toml ' +
+  '.zshrc .bash_profile .xsessionrc .npmrc .envrc .vscode/tasks.json .cargo/config.toml rust-toolchain.toml .ssh/config .hg/hgrc .hgrc .jj/repo/config.toml ' +
   '.gnupg/gpg.conf .aws/config .config/nushell/config.nu .bashrc.d/a .config/direnv/direnvrc mise.toml .local/bin/ls .config/environment.d/a ' +
   '.kube/kuberc .terraform/providers/x .yarn/releases/yarn.cjs .bundle/config .zed/tasks.json .config/nvim/init.lua .ipython/a .codex/config.toml ' +
   '.lefthook-local.toml lefthook.json prek.toml .lintstagedrc profile.ps1 .pnp.cjs bunfig.toml pip.conf sitecustomize.py ' +

@@ -39,6 +39,14 @@ describe('a build file', () => {
     ['meson.build', 'meson .*'],
     ['flake.nix', 'nix build .*'],
     ['Package.swift', 'swift test'],
+    ['pnpm-workspace.yaml', 'pnpm test'],
+    ['Gemfile', 'bundle exec .*'],
+    ['lib/tasks/a.rake', 'rake .*'],
+    ['spec/spec_helper.rb', 'rspec.*'],
+    ['.pylintrc', 'pylint .*'],
+    ['.mypy.ini', 'mypy .*'],
+    ['.flake8', 'flake8.*'],
+    ['stylelint.config.mjs', 'stylelint .*'],
   ])('asks about a build file that a command runs which no one is asked about: %s by %s', (path, pattern) => {
     expect([written(path, allowing(pattern)), written(path, allowing())]).toEqual(['ask', 'allow']);
   });

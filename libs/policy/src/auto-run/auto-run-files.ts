@@ -87,7 +87,7 @@ const AS_FILES: readonly (readonly [names: string, reason: string])[] = [
   ],
   [
     '.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc ' +
-      '.tcshrc .login .logout .xprofile .xinitrc .xsession .pam_environment .bash_completion .xonshrc .shrc .shinit .ashrc .dashrc .yashrc ' +
+      '.tcshrc .login .logout .xprofile .xinitrc .xsession .xsessionrc .pam_environment .bash_completion .xonshrc .shrc .shinit .ashrc .dashrc .yashrc ' +
       '.inputrc .fzf.bash .fzf.zsh .p10k.zsh .config/starship.toml *profile.ps1',
     'shells run it when they start or end',
   ],

@@ -10,6 +10,15 @@ import { isUnattended } from '../risk-arguments/risk-arguments.js';
 const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: string])[] = [
   ['makefile gnumakefile *.mk', 'make,gmake', 'make runs its recipes'],
   ['package.json', 'npm,npx,yarn,pnpm,pnpx,bun,bunx', 'package managers run its scripts'],
+  ['pnpm-workspace.yaml', 'pnpm', 'it names hooks that pnpm runs'],
+  ['gemfile *.gemspec rakefile *.rake', 'bundle,rake,rails', 'bundler and rake run it'],
+  ['.rspec spec_helper.rb rails_helper.rb', 'rspec,bundle', 'rspec runs it, or what it names'],
+  ['.pylintrc pylintrc mypy.ini .mypy.ini .flake8', 'pylint,mypy,flake8', 'the checker runs the code and plug-ins that it names'],
+  [
+    '.stylelintrc.* stylelint.config.* postcss.config.* tailwind.config.*',
+    'stylelint,postcss,tailwindcss',
+    'it is a program, or names some',
+  ],
   ['justfile .justfile *.just', 'just', 'just runs its recipes'],
   ['taskfile.yml taskfile.yaml', 'task', 'task runs its commands'],
   ['rakefile gemfile *.rake *.gemspec', 'rake,bundle,gem', 'it is a program in Ruby'],
