@@ -28,6 +28,8 @@ const ANSWERS: readonly (readonly [what: string, answer: string, outcome: string
   ['an empty error beside the result', `"error":{},"result":{${DONE}}`, 'completed', 'done'],
   ['neither result nor error', '"odd":1', 'completed', 'without content'],
   ['no JSON', '"result":{"content":None}', 'failed', 'it is not JSON'],
+  ['lists of content within each other', '"result":{"content":[[{"type":"text","text":"done"}],[]]}', 'completed', 'done'],
+  ['content without the result around it', DONE, 'completed', 'done'],
   ['too many items', `"result":{"content":[${'0,'.repeat(100_001)}0]}`, 'failed', '100000 members and items'],
 ];
 

@@ -43,6 +43,13 @@ describe('results of MCP tools as servers write them', () => {
       parts({ type: 'resource', uri: 'a:b', mime_type: 'text/x', text: 'x' }),
       { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x', mimeType: 'text/x' } }] },
     ],
+    ['lists of parts within each other', parts([text('a'), [image]], 'b'), { content: [text('a'), image, text('b')] }],
+    ['an image without a type of part', parts({ data: PNG, mimeType: 'image/png' }), { content: [image] }],
+    [
+      'a resource without a type of part',
+      parts({ resource: { uri: 'a:b', text: 'x' } }),
+      { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x' } }] },
+    ],
     ['a resource without address', parts({ type: 'resource', resource: { text: 'x' } }), { content: [text('x')] }],
     [
       'a resource whose address is empty',

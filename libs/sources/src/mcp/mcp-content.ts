@@ -6,6 +6,8 @@ import { usualForm } from './part-forms.js';
 
 const MAX_NOTES = 20;
 const MAX_PARTS = 5_000;
+/** Lists of parts within each other, as libraries of Python write tuples. */
+const MOST_LEVELS = 4;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const KINDS = new Set<string>(Content.options.map(({ shape }) => shape.type.value));
 
@@ -63,7 +65,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function readParts(content: unknown): { readonly content: readonly Content[]; readonly notes: readonly string[] } {
   const isPlain = typeof content === 'number' || typeof content === 'boolean';
-  const parts: readonly unknown[] = isPlain ? [String(content)] : [content ?? []].flat();
+  const parts: readonly unknown[] = isPlain ? [String(content)] : [content ?? []].flat(MOST_LEVELS);
   const read: Content[] = [];
   const notes: string[] = [];
   for (const part of parts.slice(0, MAX_PARTS)) {

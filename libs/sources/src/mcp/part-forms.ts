@@ -22,7 +22,8 @@ export function usualForm(part: Fields, kinds: ReadonlySet<string>): Fields {
       return resourceOf(named);
     default: {
       const text = textOf(part['text']) ?? textOf(part['content']);
-      return isKind(type, kinds) || text === undefined ? { ...named, type } : { ...named, type: 'text', text };
+      if (isKind(type, kinds)) return { ...named, type };
+      return text === undefined ? { ...named, type: kindOf(named) ?? type } : { ...named, type: 'text', text };
     }
   }
 }
@@ -33,6 +34,13 @@ function resourceOf({ resource: given, uri, text, blob, mimeType, ...rest }: Fie
   const resource: Fields = { uri, text, blob, mimeType: ofPython ?? mimeType, ...own };
   const isText = textOf(resource['uri']) === undefined && resource['text'] !== undefined;
   return isText ? { ...rest, type: 'text', text: resource['text'] } : { ...rest, type: 'resource', resource };
+}
+
+/** Kind of a part whose type is not known, by its other fields. */
+function kindOf({ data, mimeType, resource }: Fields): string | undefined {
+  if (resource !== undefined) return 'resource';
+  const [, kind] = /^(image|audio)\//.exec(textOf(mimeType) ?? '') ?? [];
+  return data === undefined ? undefined : kind;
 }
 
 const isKind = (type: unknown, kinds: ReadonlySet<string>): boolean => typeof type === 'string' && kinds.has(type);

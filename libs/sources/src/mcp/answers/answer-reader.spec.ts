@@ -39,6 +39,23 @@ describe('messages of MCP servers that are odd in one place', () => {
     ]);
   });
 
+  it('reads a result without the message around it, where its request is known, and says so', () => {
+    const answers = reader(7);
+    const content = [{ type: 'text', text: 'done' }];
+    expect(rawResult(answers.read(JSON.stringify({ content }), 7)[0])).toEqual({ content });
+    expect([...answers.problems]).toEqual(['it writes results without the message around them']);
+  });
+
+  it.each([
+    ['a list', '[{"name":"t","inputSchema":{"type":"object"}}]'],
+    ['an object of tools by name', '{"tools":{"t":{"inputSchema":{"type":"object"}}}}'],
+  ])('reads a list of tools that is %s', (_what, result) => {
+    const answers = new AnswerReader();
+    answers.sent(request(1, 'tools/list'));
+    const [answer] = answers.read(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
+    expect(answer).toMatchObject({ id: 1, result: { tools: [{ name: 't', inputSchema: { type: 'object' } }] } });
+  });
+
   it('takes no result without an id for an answer', () => {
     const answers = reader(7);
     answers.read('{"jsonrpc":"2.0","id":null,"result":{"content":[]}}');

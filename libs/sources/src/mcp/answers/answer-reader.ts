@@ -13,6 +13,7 @@ import { readToolList } from './tool-list.js';
 
 /** Their results are those of a tool. */
 const RESULT_METHODS = new Set(['tools/call', 'tasks/result']);
+const ENVELOPED = ['content', 'structuredContent'];
 const MAX_PENDING = 10_000;
 /** Most messages of a batch: they are read without a turn for others. */
 const MAX_BATCH = 100;
@@ -168,13 +169,25 @@ export class AnswerReader {
       const isLater = method === 'tools/list' && !isSessionGoneError(read) && this.pages.isLater(String(id));
       return isLater ? { result: this.noPage(id, read.message) } : { error: read };
     }
-    if (RESULT_METHODS.has(method)) return { result: toolResult(fieldsOf(exact())['result']) };
+    if (RESULT_METHODS.has(method)) return { result: toolResult(this.resultIn(fieldsOf(exact()))) };
     if (method === 'tasks/get') return { result: withKind(fieldsOf(exact())['result']) };
     if (method === 'initialize' && isFields(result)) return { result: readHandshake(result) };
     if (method === 'server/discover' && isFields(result)) return { result: readDiscovery(result) };
-    if (method === 'tools/list' && isFields(result))
-      return { result: readToolList(result, (cursor, tools) => this.pages.next(String(id), cursor, { characters, tools })) };
+    if (method === 'tools/list' && (isFields(result) || Array.isArray(result)))
+      return { result: readToolList(this.listIn(result), (cursor, tools) => this.pages.next(String(id), cursor, { characters, tools })) };
     return { result: withKind(result) };
+  }
+
+  private resultIn(message: Fields): unknown {
+    if (message['result'] !== undefined || !ENVELOPED.some((field) => message[field] !== undefined)) return message['result'];
+    this.problems.add('it writes results without the message around them');
+    return message;
+  }
+
+  private listIn(result: Fields | readonly unknown[]): Fields {
+    if (isFields(result)) return result;
+    this.problems.add('it writes its list of tools without the result around it');
+    return { tools: result };
   }
 
   /** Empty page in place of a later page of a list that is an error: the tools before it are offered. */

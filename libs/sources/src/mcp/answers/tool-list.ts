@@ -22,7 +22,8 @@ export interface Mended {
  * cannot be read are left out, and `mendedOf` a tool says which.
  */
 export function readToolList(result: Fields, next: (cursor: unknown, tools: number) => string | undefined): Fields {
-  const { tools, nextCursor, ...rest } = withoutNulls(result);
+  const { tools: given, nextCursor, ...rest } = withoutNulls(result);
+  const tools = isFields(given) ? Object.entries(given).map(([name, tool]) => ({ name, ...fieldsOf(tool) })) : given;
   const cursor = next(typeof nextCursor === 'number' ? String(nextCursor) : nextCursor, Array.isArray(tools) ? tools.length : 0);
   return {
     ...withCacheFacts(rest),
