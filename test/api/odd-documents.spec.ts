@@ -1,10 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { LIST, OBJECT, OddApi, type Reply, type RequestRow } from '../support/odd-api.js';
+import { bodyOf, LIST, OBJECT, OddApi, ref, type Reply, type RequestRow } from '../support/odd-api.js';
 
 const query = (name: string, schema: object, more: object = {}) => ({ parameters: [{ name, in: 'query', schema, ...more }] });
 const inPath = (schema: object, more: object = {}) => ({ parameters: [{ name: 'id', in: 'path', required: true, schema, ...more }] });
 
 const REQUESTS: readonly RequestRow[] = [
+  [
+    'branches that overlap without a discriminator',
+    '/p',
+    bodyOf({ oneOf: [ref('Cat'), ref('Dog')] }),
+    '{"body":{"petType":"Cat","name":"Tom"}}',
+    { body: '{"petType":"Cat","name":"Tom"}' },
+  ],
+  [
+    'branches of a schema that is closed by itself',
+    '/p',
+    bodyOf({ type: 'object', additionalProperties: false, oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'petType' } }),
+    '{"body":{"petType":"Cat","name":"Tom"}}',
+    { body: '{"petType":"Cat","name":"Tom"}' },
+  ],
+  [
+    'a required member that the schema forbids',
+    '/p',
+    bodyOf({ type: 'object', additionalProperties: false, properties: { a: { type: 'string' } }, required: ['b'] }),
+    '{"body":{"a":"x"}}',
+    { body: '{"a":"x"}' },
+  ],
   [
     'arguments that objects inherit',
     '/p',

@@ -64,6 +64,9 @@ const UNCHECKED = new Set([
   'box post_oauth2_revoke',
   // A form that is only a file, which the mock does not read as a form.
   'jira addAttachment',
+  // The document asks for a member that it forbids, and the mock does both; the generator leaves a map empty that must not be.
+  'jira addSecurityLevelMembers',
+  'jira bulkSetIssuePropertiesByIssue',
   // The generator gives an object in place of a text deep in a body.
   ...[
     'replaceApiextensionsV1CustomResourceDefinition',

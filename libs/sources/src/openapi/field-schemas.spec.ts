@@ -153,6 +153,28 @@ describe('schemas of documents from the field', () => {
     expect([await accepts(one, { a: 'x', b: 'y' }), await accepts(one, { a: 'x' })]).toEqual([true, false]);
   });
 
+  it.each([
+    ['a union', { oneOf: [ref('A'), ref('B')] }],
+    ['a union with a discriminator', { oneOf: [ref('A'), ref('B')], discriminator: { propertyName: 'kind' } }],
+    ['a union in a part of a branch', { anyOf: [{ allOf: [ref('A')] }, { oneOf: [ref('B')] }] }],
+  ])('accepts the members of the branches of a schema that is closed by itself: %s', async (_how, branches) => {
+    const one = await of({ type: 'object', additionalProperties: false, ...branches }, { A: closed('a'), B: closed('b') });
+    expect([await accepts(one, { a: 'x' }), await accepts(one, { b: 'x' }), await accepts(one, 'x')]).toEqual([true, true, false]);
+  });
+
+  it('keeps a schema closed whose branches only list its own members', async () => {
+    const one = await of(object({ a: text, b: text }, { additionalProperties: false, anyOf: [{ required: ['a'] }, { required: ['b'] }] }));
+    expect([await accepts(one, { a: 'x' }), await accepts(one, { a: 'x', c: 'y' })]).toEqual([true, false]);
+  });
+
+  it('asks for no member that a closed schema does not have, and says so', async () => {
+    const one = await of(
+      object({ members: { type: 'array', items: text } }, { additionalProperties: false, required: ['people', 'members'] }),
+    );
+    expect(one.problems).toEqual([expect.stringContaining('required cannot be read: ["people"]')]);
+    expect([await accepts(one, { members: ['x'] }), await accepts(one, {})]).toEqual([true, false]);
+  });
+
   it('keeps a schema closed that is the only part', async () => {
     const one = await of({ allOf: [ref('A')] }, { A: closed('a') });
     expect([await accepts(one, { a: 'x' }), await accepts(one, { a: 'x', b: 'y' })]).toEqual([true, false]);

@@ -1,8 +1,9 @@
 import type { JsonSchema } from '#contracts';
-import { isFields, listOf, type Fields } from '../fields.js';
+import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
 import { areDistinct } from './distinct-branches.js';
 import type { DocumentRefs } from './document-refs.js';
 import { boundKeyword, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
+import { partsOf } from './schema-parts.js';
 import { hasDiscriminator, type Subtypes } from './subtypes.js';
 import { exclusiveLimits } from '../schemas/drafts.js';
 import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE, UNCHECKED } from '../schemas/keywords.js';
@@ -96,6 +97,7 @@ export class SchemaConverter {
       overlapping(result);
       result[UNCHECKED] = [...listed(result[UNCHECKED]), 'has branches of oneOf that overlap; the API decides which one is meant'];
     }
+    if (result['additionalProperties'] === false && bringsMembers(value, this.context.refs)) delete result['additionalProperties'];
     if (place.isOpen === true && result['additionalProperties'] === false) delete result['additionalProperties'];
     exclusiveLimits(result);
     return nullable(withoutReadOnly(result, value, this.context.refs), value);
@@ -200,6 +202,13 @@ export class SchemaConverter {
     if (this.parts > MAX_PARTS || depth > MAX_DEPTH || this.context.budget.left < 0)
       throw new RangeError(`its schema is too large: expected at most ${MAX_PARTS} parts, ${MAX_DEPTH} levels deep`);
   }
+}
+
+/** True for a schema whose branches have members that it has not itself: closed, it would refuse each of its branches. */
+function bringsMembers({ properties, oneOf, anyOf }: Fields, refs: DocumentRefs): boolean {
+  const own = fieldsOf(properties);
+  const parts = [...listOf(oneOf), ...listOf(anyOf)].flatMap((it) => partsOf(it, ['allOf', 'oneOf', 'anyOf'], refs));
+  return parts.some((part) => Object.keys(fieldsOf(part['properties'])).some((name) => !Object.hasOwn(own, name)));
 }
 
 const listed = (value: JsonSchema[string] | undefined) => (Array.isArray(value) ? value : []);

@@ -86,6 +86,7 @@ class Reading {
     mendDraft(node, { isRoot: node === this.root, itemsAreLists: this.lists });
     this.reference(node, pointer);
     this.required(node, pointer);
+    this.impossible(node, pointer);
     if (this.options.fillsDefaults === true) this.defaults(node);
     for (const [key, value] of Object.entries(node)) {
       if (value === null && !['const', 'default'].includes(key)) {
@@ -119,6 +120,21 @@ class Reading {
     const names = [...new Set(required.filter((name) => typeof name === 'string'))];
     for (const name of required) if (typeof name !== 'string') this.say(`${pointer}/required`, name);
     node['required'] = names;
+  }
+
+  /** Required members that a closed schema does not have: no value would fit. */
+  private impossible(node: JsonSchema, pointer: string): void {
+    const { required, properties = {}, patternProperties, additionalProperties } = node;
+    if (additionalProperties !== false || patternProperties !== undefined || !Array.isArray(required) || !isFields(properties)) return;
+    const kept = required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name));
+    if (kept.length === required.length) return;
+    this.say(
+      `${pointer}/required`,
+      required.filter((name) => !kept.includes(name)),
+      'the schema has no such member, and is closed',
+    );
+    node['required'] = kept;
+    this.lossy.add(node);
   }
 
   private defaults(node: JsonSchema): void {
