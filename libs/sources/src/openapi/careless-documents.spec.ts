@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { parseDocument } from './load-document.js';
 import { openApi } from '../testing/openapi-api.js';
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
@@ -28,6 +29,16 @@ describe('documents that write a word otherwise', () => {
     expect(api.problems).toEqual([]);
     const { method, url } = await api.sent('op', args);
     expect(`${method} ${url}`).toBe(sent);
+  });
+
+  it('sends a text that YAML takes for a number or a flag as its document writes it', async () => {
+    const schema = (values: string) => `{type: string, enum: [${values}]}`;
+    const parameters = `[{name: v, in: query, schema: ${schema('1.0, 2.10')}}, {name: w, in: query, schema: ${schema('true, 010')}}]`;
+    const document = `openapi: 3.0.3\ninfo: {}\npaths:\n  /x:\n    get: {operationId: op, responses: {}, parameters: ${parameters}}\n`;
+    api = await openApi(parseDocument(document) as object);
+    expect((await api.sent('op', { v: '2.10', w: 'true' })).url).toBe('/x?v=2.10&w=true');
+    expect((await api.sent('op', { v: '1.0', w: '010' })).url).toBe('/x?v=1.0&w=010');
+    await expect(api.output('op', { v: '2.1' })).rejects.toThrow('refused');
   });
 
   it('takes the method in small letters where a path has it in both', async () => {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { parse, parseDocument as documentOf } from 'yaml';
+import { type Document, isScalar, isSeq, parseDocument as documentOf, visit } from 'yaml';
 import type { EgressFetch } from '#sandbox';
 import { boundedBody } from '../bounded-body.js';
 
@@ -67,7 +67,23 @@ function parseJson(text: string): unknown {
 
 function parseYaml(text: string): unknown {
   if (text.length > MAX_YAML_BYTES) throw new Error(`YAML documents have at most ${MAX_YAML_BYTES} bytes; convert it to JSON`);
-  return parse(text, { ...YAML, maxAliasCount: MAX_ALIASES });
+  const document = documentOf(text, YAML);
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  keepTexts(document);
+  return document.toJS({ maxAliasCount: MAX_ALIASES });
+}
+
+/** Values of a text that stand without quotes: `enum: [1.0, on]` of versions and words. */
+function keepTexts(document: Document): void {
+  visit(document, {
+    Map: (_key, map) => {
+      if (map.get('type') !== 'string') return;
+      const values = ['enum', 'default', 'const'].map((key) => map.get(key, true));
+      for (const value of values.flatMap((it) => (isSeq(it) ? it.items : [it])))
+        if (isScalar(value) && (typeof value.value === 'number' || typeof value.value === 'boolean')) value.value = value.source;
+    },
+  });
 }
 
 const tooLarge = () => new Error(`the document is larger than ${MAX_BYTES} bytes`);
