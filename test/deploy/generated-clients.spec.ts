@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackages } from '../support/npm-packages.js';
 import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 const run = promisify(execFile);
@@ -83,6 +84,9 @@ async function main(): Promise<void> {
 void main();
 `;
 
+/** Rules of Spectral that are off: OpenAPI 3.1 has roles of all security schemes, and each installation has contacts of its own. */
+const NOT_SPECTRAL = { 'oas3-operation-security-defined': 'off', 'info-contact': 'off' };
+
 const COMPILER = ['--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom,dom.iterable'];
 
 describe('clients that public generators make from /openapi.json', () => {
@@ -120,6 +124,24 @@ describe('clients that public generators make from /openapi.json', () => {
     cancelled: 'completed',
     refused: ['not_found', true],
   };
+
+  it('passes Spectral with /openapi.json', async () => {
+    const linter = join(folder, 'spectral');
+    mkdirSync(linter);
+    await installPackages(linter, ['@stoplight/spectral-cli@6.16.3']);
+    writeFileSync(join(linter, 'rules.json'), JSON.stringify({ extends: 'spectral:oas', rules: NOT_SPECTRAL }));
+    const words = ['lint', 'openapi.json', '--ruleset', 'spectral/rules.json', '--format', 'json', '--quiet', '--fail-severity', 'hint'];
+    const { stdout } = await run(process.execPath, ['spectral/node_modules/.bin/spectral', ...words], {
+      cwd: folder,
+      maxBuffer: 2 ** 24,
+    }).catch((error: { stdout: string }) => error);
+    const findings = JSON.parse(stdout) as { code: string; path: string[]; severity: number }[];
+    // The only success of a WebSocket is 101.
+    expect(findings.map(({ code, path }) => `${code} at ${path.join('/')}`).toSorted()).toEqual([
+      'operation-success-response at paths//v1/stream/get/responses',
+      'operation-success-response at paths//v1/worker/get/responses',
+    ]);
+  });
 
   it('makes the first calls of the README with openapi-typescript and openapi-fetch', async () => {
     await run(program('openapi-typescript'), ['openapi.json', '--output', 'openapi-typescript.ts'], { cwd: folder });
