@@ -92,7 +92,7 @@ export class ClientCredentials {
     const headers = {
       accept: 'application/json',
       'content-type': 'application/x-www-form-urlencoded',
-      ...(send === 'basic' ? { authorization: `Basic ${basic(id, secret)}` } : {}),
+      ...(send === 'basic' ? { authorization: `Basic ${basicCredentials(id, secret)}` } : {}),
     };
     try {
       const response = await guarded.fetch(new URL(tokenUrl), { method: 'POST', headers, body: body.toString(), signal });
@@ -106,7 +106,7 @@ export class ClientCredentials {
 }
 
 /** RFC 6749, section 2.3.1: both parts are form-encoded first. */
-function basic(id: string, secret: string): string {
+export function basicCredentials(id: string, secret: string): string {
   const encoded = (text: string) => new URLSearchParams({ x: text }).toString().slice(2);
   return Buffer.from(`${encoded(id)}:${encoded(secret)}`).toString('base64');
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EgressPolicy, egressFetch } from '#sandbox';
 import { IssuerRequests } from './issuer-requests.js';
 
-describe('the registration of a client at an issuer', () => {
+describe('requests to an issuer', () => {
   let server: Server;
   let issuer = '';
   const seen: unknown[] = [];
@@ -13,6 +13,11 @@ describe('the registration of a client at an issuer', () => {
   beforeAll(async () => {
     server = createServer((request, response) => {
       void text(request).then((body) => {
+        if (request.url === '/token') {
+          seen.push(request.headers.authorization);
+          response.writeHead(200, { 'content-type': 'application/json' }).end('{"access_token":"new","token_type":"bearer"}');
+          return;
+        }
         const metadata = JSON.parse(body) as object;
         seen.push(metadata);
         response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ ...metadata, client_id: 'registered' }));
@@ -24,6 +29,15 @@ describe('the registration of a client at an issuer', () => {
   afterAll(async () => {
     await guarded.close();
     server.close();
+  });
+
+  it('encodes in the credentials of a client only what forms encode', async () => {
+    const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+    const client = { clientId: 'my-client_1.0', method: 'client_secret_basic' as const };
+    const granted = { issuer: { issuer, ...endpoints }, client, accessToken: 'old' };
+    const requests = new IssuerRequests(guarded.fetch, 'a-secret: ü');
+    expect(await requests.renew(granted, 'refresh', 0)).toMatchObject({ accessToken: 'new' });
+    expect(seen.at(-1)).toBe(`Basic ${btoa('my-client_1.0:a-secret%3A+%C3%BC')}`);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import * as oidc from 'openid-client';
 import type { McpAuthorizationCode } from '#contracts';
 import type { EgressFetch } from '#sandbox';
 import { failureText } from '../failure-text.js';
+import { basicCredentials } from './client-credentials.js';
 import {
   Granted,
   IssuerRefusal,
@@ -124,7 +125,7 @@ export class IssuerRequests {
         ? oidc.None()
         : method === 'client_secret_post'
           ? oidc.ClientSecretPost(clientSecret)
-          : oidc.ClientSecretBasic(clientSecret);
+          : basicAuthentication(clientSecret);
     const configuration = new oidc.Configuration({ ...issuer }, clientId, {}, authentication);
     configuration.timeout = TIMEOUT_SECONDS;
     configuration[oidc.customFetch] = (url, { body, ...options }) =>
@@ -132,6 +133,11 @@ export class IssuerRequests {
     if (issuer.token_endpoint.startsWith('http:')) oidc.allowInsecureRequests(configuration);
     return configuration;
   }
+}
+
+/** Own code: that of the package encodes `-`, `_` and `.` as well, which issuers that do not decode refuse. */
+function basicAuthentication(clientSecret = ''): oidc.ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => headers.set('authorization', `Basic ${basicCredentials(id, clientSecret)}`);
 }
 
 /** OpenID Connect Registration: a redirect URI of this machine is that of a native application. MCP clients must say which they are. */
