@@ -12,7 +12,7 @@ export interface Tokens {
 
 /**
  * The same fetch with a token of the issuer on each request to `url`'s origin. A request that is answered with 401 is sent
- * once more with another token. Own code: the provider of the SDK keeps a token after its end, and sends the secret to the
+ * once more with another token. Rejects where a token that cannot be renewed is refused twice. Own code: the provider of the SDK keeps a token after its end, and sends the secret to the
  * token endpoint that metadata name, whatever its host.
  */
 export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens: Tokens): EgressFetch['fetch'] {
@@ -32,7 +32,10 @@ export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens
     tokens.refused(token, resourceMetadataUrl?.origin === origin ? resourceMetadataUrl : undefined);
     const next = await tokens.token();
     const again = await send(next);
-    if (again.status === 401 && next === token) tokens.ended?.(token);
-    return again;
+    if (again.status !== 401 || next !== token || tokens.ended === undefined) return again;
+    await again.body?.cancel();
+    tokens.ended(token);
+    // At once: a connection that cannot be made has no next request, and the next connection knows nothing of this one.
+    return send(await tokens.token());
   };
 }
