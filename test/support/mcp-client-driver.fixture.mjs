@@ -7,6 +7,9 @@ const { TOOLYARD_URL, TOOLYARD_API_KEY, MCP_CONFORMANCE_SCENARIO: scenario, MCP_
 const url = process.argv.at(-1);
 const name = `suite-${randomBytes(6).toString('hex')}`;
 
+/** Looks at a source that fails with its token, until the driver gives up. */
+const MOST_REFUSED_LOOKS = 50;
+
 async function ask(method, path, body) {
   const response = await fetch(`${TOOLYARD_URL}${path}`, {
     method,
@@ -18,12 +21,25 @@ async function ask(method, path, body) {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** The tools of the source, once the worker has read them; it tries again after a failure. */
+/** Lets the source have tokens, as a person on the dashboard does who agrees to everything. False where something was refused. */
+async function authorize() {
+  const { url, redirectUri } = await ask('POST', `/v1/sources/${name}/authorization`);
+  let at = url;
+  while (at !== undefined && !at.startsWith(redirectUri)) {
+    const location = (await fetch(at, { redirect: 'manual' })).headers.get('location');
+    at = location === null ? undefined : new URL(location, at).href;
+  }
+  if (at === undefined) return false;
+  return (await ask('POST', '/v1/source-authorizations', { url: at })).authorization?.state === 'granted';
+}
+
+/** The tools of the source, once the worker has read them; it tries again after a failure. None where it gets no usable token. */
 async function listed() {
-  for (;;) {
-    const { sources } = await ask('GET', '/v1/sources');
-    const found = sources.find((source) => source.name === name);
-    if (found?.status === 'ok') break;
+  for (let refused = 0; refused < MOST_REFUSED_LOOKS;) {
+    const { status, authorization } = await ask('GET', `/v1/sources/${name}`);
+    if (status === 'ok') break;
+    if (status === 'failed' && authorization?.state === 'needed' && !(await authorize())) return [];
+    if (status === 'failed' && authorization?.state === 'granted') refused += 1;
     await sleep(100);
   }
   const { tools } = await ask('GET', '/v1/tools?format=full');
@@ -31,8 +47,11 @@ async function listed() {
 }
 
 const SAMPLES = { string: 'text', number: 1, integer: 1, boolean: true, object: {}, array: [] };
-const sample = ({ input }) =>
-  Object.fromEntries((input.required ?? []).map((field) => [field, SAMPLES[input.properties?.[field]?.type] ?? 'text']));
+/** The required fields and those with a default, as in a form that a person sends as it is shown. */
+const sample = ({ input: { required = [], properties = {} } }) => {
+  const fields = new Set([...required, ...Object.keys(properties).filter((field) => properties[field].default !== undefined)]);
+  return Object.fromEntries([...fields].map((field) => [field, properties[field]?.default ?? SAMPLES[properties[field]?.type] ?? 'text']));
+};
 
 /** Calls that the scenario requests of a client: the calls in it, or one of each tool. */
 function callsOf(tools) {
@@ -53,9 +72,14 @@ async function settled(call) {
   }
 }
 
-/** OAuth of the source, with the issuer that an operator reads in the metadata of the server. */
+/** OAuth of the source: by a person; by client credentials with the issuer that an operator reads in the metadata of the server. */
 async function authOf() {
-  if (scenario !== 'auth/client-credentials-basic') return {};
+  if (!scenario.startsWith('auth/')) return {};
+  if (scenario !== 'auth/client-credentials-basic') {
+    const { client_id: clientId, issuer } = JSON.parse(context);
+    const registered = clientId === undefined ? {} : { clientId, issuer, clientSecret: { secretEnv: 'REGISTERED_SECRET' } };
+    return { auth: { type: 'authorizationCode', ...registered } };
+  }
   const metadata = await fetch(new URL(`/.well-known/oauth-protected-resource${new URL(url).pathname}`, url));
   const { authorization_servers: issuers } = await metadata.json();
   const { client_id: clientId } = JSON.parse(context);
@@ -69,7 +93,10 @@ try {
   const names = new Set(tools.map((tool) => tool.name));
   for (const call of callsOf(tools)) {
     const short = call.tool.slice(name.length + 2);
-    await settled(await ask('POST', '/v1/calls', { ...call, tool: names.has(call.tool) ? call.tool : short }));
+    const submitted = { ...call, tool: names.has(call.tool) ? call.tool : short };
+    await settled(await ask('POST', '/v1/calls', submitted));
+    const { authorization } = await ask('GET', `/v1/sources/${name}`);
+    if (authorization?.state === 'needed' && (await authorize())) await settled(await ask('POST', '/v1/calls', submitted));
   }
 } finally {
   await ask('DELETE', `/v1/sources/${name}`);
