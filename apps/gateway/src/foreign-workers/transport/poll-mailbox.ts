@@ -1,14 +1,19 @@
 import type { WorkerServerFrame } from '#contracts';
 import type { WorkerTransport } from '../bridge/connected-worker.js';
 
-/** Most unread frames of a worker; above it the worker counts as gone. */
-const MAX_FRAMES = 10_000;
+/**
+ * Most unread frames of a worker, and their bytes; above them the worker counts as gone. More bytes than of a socket, since they are
+ * read in responses of 1 MiB.
+ */
+const MOST_UNREAD = { frames: 10_000, bytes: 67_108_864 };
 /** Most bytes of one response. A single larger frame is sent alone. */
 const ANSWER_BYTES = 1_048_576;
 
 /** Frames for a polling worker. They stay until the next poll confirms them. */
 export class PollMailbox implements WorkerTransport {
   private frames: { readonly seq: number; readonly frame: WorkerServerFrame; readonly bytes: number }[] = [];
+  /** Bytes of the frames. */
+  private unread = 0;
   private seq = 0;
   private wake: () => void = () => {};
   private isClosed = false;
@@ -17,8 +22,10 @@ export class PollMailbox implements WorkerTransport {
 
   send(frame: WorkerServerFrame): void {
     if (frame.op === 'ping' || this.isClosed) return;
-    this.frames.push({ seq: ++this.seq, frame, bytes: Buffer.byteLength(JSON.stringify(frame)) });
-    if (this.frames.length > MAX_FRAMES) this.close();
+    const bytes = Buffer.byteLength(JSON.stringify(frame));
+    this.frames.push({ seq: ++this.seq, frame, bytes });
+    this.unread += bytes;
+    if (this.frames.length > MOST_UNREAD.frames || this.unread > MOST_UNREAD.bytes) this.close();
     this.wake();
   }
 
@@ -33,6 +40,7 @@ export class PollMailbox implements WorkerTransport {
   async poll(after: number, waitMs: number, signal: AbortSignal): Promise<{ frames: WorkerServerFrame[]; seq: number }> {
     this.wake();
     this.frames = this.frames.filter(({ seq }) => seq > after);
+    this.unread = this.frames.reduce((sum, { bytes }) => sum + bytes, 0);
     if (this.frames.length === 0 && waitMs > 0 && !this.isClosed && !signal.aborted) await this.waitForFrame(waitMs, signal);
     const page = this.firstFrames();
     return { frames: page.map(({ frame }) => frame), seq: page.at(-1)?.seq ?? Math.min(after, this.seq) };
