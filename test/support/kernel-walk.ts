@@ -1,27 +1,38 @@
+import { readlinkSync } from 'node:fs';
+
 /**
- * Program in Python that opens every file below /proc and /sys for writing, but for those of processes in its own process
- * namespace: where /proc is that of the namespace, bwrap is its first process and each has one id. Prints what can be written,
- * and `walked` at its end.
+ * Program in Python that tries to write to every file below /proc and /sys what it has already, but for those of processes in its
+ * own process namespace: they are the sandbox's first process and what it started, and one has no more rights over another than
+ * over itself. In the namespace of this process, that of the worker, it leaves out nothing but itself. Prints what was written, and
+ * folders where files can be made; `walked` at its end.
  */
 export const KERNEL_WALK = `
 import os, stat
+isolated = os.readlink('/proc/self/ns/pid') != '${readlinkSync('/proc/self/ns/pid')}'
 def own(pid):
     try:
         with open('/proc/' + pid + '/status') as file: fields = dict(line.split(':', 1) for line in file if ':' in line)
         return len(fields['NSpid'].split()) == 1
     except OSError: return False
-with open('/proc/1/comm') as file: isolated = own('self') and file.read().strip() == 'bwrap'
+isolated = isolated and own('self')
+def content(path):
+    try:
+        with open(path, 'rb') as file: return file.read(4096) or b'0'
+    except OSError: return b'0'
 for top in ('/proc', '/sys'):
     for folder, folders, files in os.walk(top):
         if folder == '/proc':
-            folders[:] = [name for name in folders if name not in ('self', 'thread-self') and not (name.isdigit() and isolated and own(name))]
+            folders[:] = [name for name in folders if name not in ('self', 'thread-self') and not (name.isdigit() and (isolated and own(name) or name == str(os.getpid())))]
         for name in files:
             path = os.path.join(folder, name)
             try:
                 if stat.S_ISLNK(os.lstat(path).st_mode): continue
-                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
-                print(path)
+                opened = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError: continue
+            try:
+                if os.write(opened, content(path)) > 0: print(path)
             except OSError: pass
+            os.close(opened)
         if os.access(folder, os.W_OK): print(folder)
 print('walked')
 `;
