@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { CallsModule } from '../calls/calls.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { CallApprovals } from './calls/call-approvals.service.js';
 import { CallInputs } from './calls/call-inputs.service.js';
 import { CallProgress } from './calls/call-progress.service.js';
@@ -23,7 +24,7 @@ import { McpSessions } from './endpoints/mcp-sessions.service.js';
 
 /** Model Context Protocol endpoint. `wire/`: messages and HTTP; `calls/`: methods; `endpoints/`: both revisions, sessions. */
 @Module({
-  imports: [CallsModule, ApprovalsModule],
+  imports: [SessionsModule, CallsModule, ApprovalsModule],
   controllers: [McpController],
   providers: [
     McpEndpoint,

@@ -36,8 +36,11 @@ return fits and 1 or 0`);
 
 /** Part of a session in Redis: settings and grants, data of its agents, messages of people. */
 const OF_SESSION = ['settings', 'data', 'messages'] as const;
-/** Kinds of entries besides: hooks of sessions that calls run, by digest; views of lists, by key; outputs of workers, by attempt. */
-export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs';
+/**
+ * Kinds of entries besides: hooks of sessions that calls run, by digest; views of lists, by key; outputs of workers, by attempt;
+ * sessions of MCP clients.
+ */
+export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs' | 'mcp';
 
 /**
  * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls, of saved views and of outputs of foreign

@@ -26,6 +26,7 @@ import type { CallSession } from '../calls/tool-call.js';
 import { featuresOfSession } from '../wire/client-features.js';
 import { EventIds, readSoFar, type ReadSoFar } from '../wire/event-ids.js';
 import { jsonRpcError } from '../wire/json-rpc-error.js';
+import { MAX_ID_CHARS } from '../wire/message-facts.js';
 import { McpServers } from './mcp-servers.service.js';
 import type { ToolServer } from '../wire/tool-server.js';
 import { McpSessions, type McpSession } from './mcp-sessions.service.js';
@@ -46,7 +47,7 @@ const OVER_MS = 2_000;
 /** Id of a request to the client. Any gateway can read the call and the kind of request from it. */
 const QuestionId = /^(?<question>approval|input\.\d+|sampling\.\d+):(?<callId>.+)$/;
 
-const Cancelled = z.object({ requestId: z.union([z.string().max(1_000), z.number()]) });
+const Cancelled = z.object({ requestId: z.union([z.string().max(MAX_ID_CHARS), z.number()]) });
 
 /**
  * Clients of a revision before 2026-07-28, which open a session with `initialize`. Each request gets a server of its own, as
@@ -96,10 +97,12 @@ export class LegacyEndpoint {
     request: Request,
     body: { readonly params: { readonly capabilities: unknown } },
   ): Promise<Response> {
+    const sessionId = randomUUID();
+    await this.sessions.admit(sessionId, principal);
     const server = this.servers.create(principal, { features: featuresOfSession(undefined), callSession: () => NO_CALLS });
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (sessionId) => this.sessions.create(sessionId, principal, body.params.capabilities),
+      sessionIdGenerator: () => sessionId,
+      onsessioninitialized: () => this.sessions.create(sessionId, principal, body.params.capabilities),
       enableJsonResponse: true,
     });
     await server.connect(transport);

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import type { Principal } from '#contracts';
+import { ProblemError, type Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
+import { SessionRoom } from '../../sessions/session-room.service.js';
 import { featuresOfSession, type ClientFeatures } from '../wire/client-features.js';
 
 /** Lifetime of a session after its last request. */
@@ -18,6 +19,8 @@ const MAX_SESSIONS = 1_000;
 const MAX_FIELDS = 2_000;
 /** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
+/** Bytes with which a session is counted for its tenant, and each of its fields; counted again after so many fields. */
+const COUNTED = { session: 512, field: 512, fields: 32 };
 
 export type RequestId = string | number;
 
@@ -30,7 +33,15 @@ const SessionId = z.uuid();
  */
 @Injectable()
 export class McpSessions {
-  constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly room: SessionRoom,
+  ) {}
+
+  /** Counts a session that is about to begin. @throws ProblemError `quota_exceeded` if the tenant has no room */
+  admit(sessionId: string, principal: Principal): Promise<void> {
+    return this.count(sessionId, principal, COUNTED.session);
+  }
 
   async create(sessionId: string, principal: Principal, capabilities: unknown): Promise<void> {
     const { elicitation, sampling } = featuresOfSession(capabilities);
@@ -46,12 +57,17 @@ export class McpSessions {
     const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
     if (owner !== ownerOf(principal)) return undefined;
     // Compares in both directions: a gateway with a faster clock may have written the last use.
-    if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) await this.used(sessionId, principal, {});
-    return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), {
-      elicitation: elicitation === '1',
-      sampling: sampling === '1',
-      tasks: false,
-    });
+    if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) {
+      await this.used(sessionId, principal, {});
+      await this.count(sessionId, principal, COUNTED.session + COUNTED.field * (await this.redis.hlen(key)), true);
+    }
+    const features = { elicitation: elicitation === '1', sampling: sampling === '1', tasks: false };
+    const count = (bytes: number, always: boolean) => this.count(sessionId, principal, bytes, always);
+    return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), features, count);
+  }
+
+  private count(sessionId: string, { tenantId }: Principal, bytes: number, always = false): Promise<void> {
+    return this.room.count(tenantId, sessionId, 'mcp', { bytes, lifeMs: IDLE_SECONDS * 1_000, always });
   }
 
   private async used(sessionId: string, { tenantId, keyId }: Principal, fields: Readonly<Record<string, string>>): Promise<void> {
@@ -66,10 +82,13 @@ export class McpSessions {
     ]);
   }
 
-  private async endOldest({ tenantId, keyId }: Principal): Promise<void> {
-    const key = keys.mcpSessionsOf(tenantId, keyId);
+  private async endOldest(principal: Principal): Promise<void> {
+    const key = keys.mcpSessionsOf(principal.tenantId, principal.keyId);
     const beyond = await this.redis.zrange(key, 0, String(-MAX_SESSIONS - 1));
-    for (const sessionId of beyond) await this.redis.del(keys.mcpSession(sessionId));
+    for (const sessionId of beyond) {
+      await this.redis.del(keys.mcpSession(sessionId));
+      await this.count(sessionId, principal, 0, true);
+    }
     if (beyond.length > 0) await this.redis.zrem(key, ...beyond);
   }
 }
@@ -83,12 +102,14 @@ export class McpSession {
     readonly id: string,
     private readonly sessionsOfKey: string,
     readonly features: ClientFeatures,
+    /** Counts the bytes of the session; `always`: also without room for them. */
+    private readonly count: (bytes: number, always: boolean) => Promise<void>,
   ) {
     this.key = keys.mcpSession(id);
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.redis.del(this.key), this.redis.zrem(this.sessionsOfKey, this.id)]);
+    await Promise.all([this.redis.del(this.key), this.redis.zrem(this.sessionsOfKey, this.id), this.count(0, true)]);
   }
 
   async isOver(): Promise<boolean> {
@@ -102,9 +123,9 @@ export class McpSession {
     return !cancelled;
   }
 
-  /** Marks a request as cancelled. Returns its call, if it has one. */
+  /** Marks a request as cancelled. Returns its call, if it has one. A mark for which the tenant has no room is dropped. */
   async cancel(request: RequestId): Promise<string | undefined> {
-    const [, callId] = await Promise.all([this.set(fieldOf('cancelled', request), '1'), this.callOf(request)]);
+    const [, callId] = await Promise.all([this.set(fieldOf('cancelled', request), '1', false), this.callOf(request)]);
     return callId;
   }
 
@@ -144,11 +165,17 @@ export class McpSession {
     await this.redis.hdel(this.key, questionOf(question));
   }
 
-  private async set(field: string, value: string): Promise<void> {
+  /** `always`: also if the tenant has no room, for fields of calls, which count by themselves. Else the field is dropped. */
+  private async set(field: string, value: string, always = true): Promise<void> {
     const [, length] = await Promise.all([this.redis.hset(this.key, field, `${Date.now()} ${value}`), this.redis.hlen(this.key)]);
     // Deletes the session if it ended meanwhile.
     if (length < OWN_FIELDS) await this.redis.del(this.key);
     else if (length > MAX_FIELDS) await this.forgetOldest();
+    else if (length % COUNTED.fields === 0)
+      await this.count(COUNTED.session + COUNTED.field * length, always).catch(async (error: unknown) => {
+        if (!(error instanceof ProblemError)) throw error;
+        await this.redis.hdel(this.key, field);
+      });
   }
 
   private async forgetOldest(): Promise<void> {
