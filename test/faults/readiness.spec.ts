@@ -76,4 +76,15 @@ describe('an installation that reaches Redis through a proxy', () => {
     }
     await eventually(async () => (await readiness(app)).ok, 'the app to be ready again');
   });
+
+  it('answers 200 to /readyz of a worker whose connection waits for answers of gateways', async () => {
+    const worker = toolyard.workers[0];
+    expect((await toolyard.agent.run('cron_list', {}, { sessionId: 'asks' })).outcome).toBe('completed');
+    const names = await eventually(async () => {
+      const found = await namesThrough(proxies[1]);
+      return found.some((name) => /^\{q-agents\}:.*:qe$/.test(name)) ? found : undefined;
+    }, 'the connection to read');
+    expect(names).toEqual(expect.arrayContaining(['agents', 'agents-wait']));
+    expect(await readiness(worker)).toMatchObject({ ok: true });
+  });
 });

@@ -85,7 +85,8 @@ function connect(redisUrl: string): Connections {
   const queue = new Queue<GatewayRequest, string>(keys.gatewayRequestQueueName(), settings, producerBackend(client, 'stock', prefix));
   queue.on('error', () => {});
   const clients = {
-    command: createRedis(redisUrl, { role: 'command', name: 'agents-events' }),
+    // QueueEvents reads its stream on the first of both, for ten seconds at a time.
+    command: createRedis(redisUrl, { role: 'blocking', name: 'agents-events' }),
     blocking: createRedis(redisUrl, { role: 'blocking', name: 'agents-wait' }),
     commandIsShared: false,
   };
