@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ToolDescriptor } from '#contracts';
+import type { GatewayWarning, ToolDescriptor } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from '../support/agent.js';
@@ -48,11 +48,11 @@ describe('a config file whose safety settings Redis does not store', () => {
     // Redis is full here, which readiness says, too.
     const tools = await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     const second = await new Agent(gateway.url, SECOND_KEY).get('/v1/whoami');
-    const ready = await gateway.agent.get<{ warnings?: string[] }>('/readyz');
+    const ready = await gateway.agent.get<{ warnings?: GatewayWarning[] }>('/readyz');
     return [
       tools.body.tools.find(({ name }) => name === 'glob')?.available.ok,
       second.status,
-      ready.body.warnings?.find((it) => !it.startsWith('Redis uses')),
+      ready.body.warnings?.find(({ code }) => code === 'config_refused')?.message,
     ];
   };
 

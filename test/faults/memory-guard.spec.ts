@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiKey, Call, Diagnostics, Problem, Schedule } from '#contracts';
+import type { ApiKey, Call, Diagnostics, GatewayWarning, Problem, Schedule } from '#contracts';
 import { createRedis, measureMemory, memoryShare, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
@@ -49,7 +49,8 @@ describe('a Redis of 32 MiB that fills', () => {
     const text = (await agent.get<string>('/metrics')).body;
     return Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1]);
   };
-  const warnings = async () => (await agent.get<{ warnings?: string[] }>('/readyz')).body.warnings ?? [];
+  const warnings = async () => (await agent.get<{ warnings?: GatewayWarning[] }>('/readyz')).body.warnings ?? [];
+  const warningOf = (message: RegExp) => ({ code: 'redis_memory', message: expect.stringMatching(message) });
   const submit = <T = Call>(priority: 'high' | 'normal' | 'low') =>
     agent.request<T>('POST', '/v1/calls', { tool: 'echo', arguments: { priority }, priority }, { prefer: 'wait=20' });
 
@@ -71,7 +72,7 @@ describe('a Redis of 32 MiB that fills', () => {
     for (const priority of ['high', 'normal'] as const) expect((await submit(priority)).body.outcome).toBe('completed');
     expect(await gatewayMetric('toolyard_memory_refusals_total{refused="low"}')).toBe(1);
     const { body } = await agent.get<Diagnostics>('/v1/diagnostics');
-    expect(body.warnings).toEqual([expect.stringMatching(/^Redis uses 8\d % of its memory: new calls of low priority are refused$/)]);
+    expect(body.warnings).toEqual([warningOf(/^Redis uses 8\d % of its memory: new calls of low priority are refused$/)]);
   });
 
   it('refuses all new calls and batches with 503 from 90 % on; those accepted run, are decided, cancelled and read', async () => {
@@ -98,9 +99,10 @@ describe('a Redis of 32 MiB that fills', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed', 'denied', 'cancelled', 'cancelled']);
 
     expect((await fetch(`${agent.url}/readyz`)).status).toBe(200);
-    expect(await warnings()).toEqual([expect.stringMatching(/^Redis uses 9\d % of its memory: all new calls are refused$/)]);
+    expect(await warnings()).toEqual([warningOf(/^Redis uses 9\d % of its memory: all new calls are refused$/)]);
     const doctor = await startCli(['doctor'], { url: agent.url, env: { TOOLYARD_API_KEY: TEST_KEY } }).ended();
     expect(doctor.out).toMatch(/fail redis memory .*: all new calls are refused/);
+    expect(doctor.out).toMatch(/warn gateway memory .*: all new calls are refused/);
     expect(await gatewayMetric('toolyard_memory_refusals_total{refused="all"}')).toBe(2);
   });
 

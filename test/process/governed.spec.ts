@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Quote } from '#contracts';
+import type { GatewayWarning, Quote } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -93,8 +93,8 @@ describe('the config file of a running gateway', () => {
     expect((await agent.get(`/v1/calls/${before.id}`)).body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
 
     save({ ...FIRST_FILE, policy: { exclude: 'glob' } });
-    const warnings = async () => (await agent.get<{ warnings?: string[] }>('/readyz')).body.warnings;
-    await eventually(async () => (await warnings())?.[0]?.includes('refused') === true, 'readiness to show the wrong file');
+    const warnings = async () => (await agent.get<{ warnings?: GatewayWarning[] }>('/readyz')).body.warnings;
+    await eventually(async () => (await warnings())?.some(({ code }) => code === 'config_refused'), 'readiness to show the wrong file');
     expect(await denied()).toBe(403);
     expect((await agent.get<string>('/metrics')).body).toContain('toolyard_config_refused 1');
 

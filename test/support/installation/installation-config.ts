@@ -68,12 +68,12 @@ export class InstallationConfig {
 }
 
 async function isInForce(gateway: Agent, digest: string): Promise<void> {
-  let warnings: readonly string[] = [];
+  let warnings: Diagnostics['warnings'] = [];
   await eventually(
     async () => {
       const { body } = await gateway.get<Diagnostics>('/v1/diagnostics');
       ({ warnings } = body);
-      if (warnings.some((warning) => warning.includes('was refused'))) throw new Error(warnings.join('\n'));
+      if (warnings.some(({ message }) => message.includes('was refused'))) throw new Error(JSON.stringify(warnings));
       return body.config?.sha256 === digest;
     },
     () => `${gateway.url} to have the config file in force; its warnings: ${JSON.stringify(warnings)}`,

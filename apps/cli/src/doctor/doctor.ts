@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ToolyardError } from '#client';
+import type { GatewayWarning } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
@@ -7,6 +8,11 @@ import { checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkV
 import { checkSources } from './check-sources.js';
 
 const DEADLINE_MS = 5000;
+const WARNINGS: Readonly<Record<GatewayWarning['code'], Pick<Check, 'what' | 'fix'>>> = {
+  config_refused: { what: 'gateway config', fix: 'correct the file that TOOLYARD_CONFIG names' },
+  few_replicas: { what: 'gateway replicas', fix: 'see Durability in deploy/README.md' },
+  redis_memory: { what: 'gateway memory', fix: 'see Memory of Redis in deploy/README.md' },
+};
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
@@ -48,10 +54,7 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   const gateway = await attempt('gateway', where, () => client.gateway.ready(options));
   yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url} (from ${config.urlFrom})` };
   if (gateway.value === undefined) return;
-  for (const warning of gateway.value.warnings ?? [])
-    yield warning.startsWith('REPLICAS=')
-      ? { what: 'gateway replicas', verdict: 'warn', found: warning, fix: 'see Durability in deploy/README.md' }
-      : { what: 'gateway config', verdict: 'warn', found: warning, fix: 'correct the file that TOOLYARD_CONFIG names' };
+  for (const { code, message } of gateway.value.warnings ?? []) yield { ...WARNINGS[code], verdict: 'warn', found: message };
 
   const tools = await attempt('key', `give another key: this one is from ${config.keyFrom}`, () => client.tools.list({}, options));
   yield tools.failure ?? { what: 'key', verdict: 'ok', found: `from ${config.keyFrom}; sees ${tools.value?.length ?? 0} tools` };

@@ -5,9 +5,8 @@ import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
-import { DurableWrites } from '../platform/durable-writes.service.js';
-import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { GatewayWarnings } from './gateway-warnings.service.js';
 
 /** Facts about this process and its Redis, for an operator. */
 @Injectable()
@@ -16,8 +15,7 @@ export class DiagnosticsService {
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     private readonly configReload: ConfigReload,
-    private readonly memory: MemoryGuard,
-    private readonly durable: DurableWrites,
+    private readonly warnings: GatewayWarnings,
   ) {}
 
   async read(): Promise<Diagnostics> {
@@ -34,7 +32,7 @@ export class DiagnosticsService {
       processes,
       redis,
       ...(this.config.file === undefined ? {} : { config: configOf(this.config.file, this.configReload.sha256) }),
-      warnings: [this.configReload.warning, this.memory.warning, this.durable.warning].filter((warning) => warning !== undefined),
+      warnings: this.warnings.current(),
     };
   }
 }

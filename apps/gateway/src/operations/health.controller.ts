@@ -1,32 +1,28 @@
 import { Controller, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ROUTES } from '#contracts';
+import { ROUTES, type GatewayWarning } from '#contracts';
 import type { Metrics } from '#observability';
 import { Health } from '#platform';
+import { GatewayWarnings } from './gateway-warnings.service.js';
 import { Readiness } from './readiness.service.js';
-import { ConfigReload } from '../governance/config-reload.service.js';
-import { MemoryGuard } from '../platform/memory-guard.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { DurableWrites } from '../platform/durable-writes.service.js';
 import { METRICS } from '../platform/tokens.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 
 /** HTTP controller for probes and scrapers, without an API key. */
 @Controller()
 export class HealthController {
-  private readonly health: Health<{ warnings?: string[] }>;
+  private readonly health: Health<{ warnings?: GatewayWarning[] }>;
 
   constructor(
     readiness: Readiness,
-    configReload: ConfigReload,
-    memory: MemoryGuard,
-    durable: DurableWrites,
+    warnings: GatewayWarnings,
     @Inject(METRICS) metrics: Metrics,
     @Inject(GATEWAY_CONFIG) { metricsKey }: Pick<GatewayConfig, 'metricsKey'>,
   ) {
     const facts = () => {
-      const warnings = [configReload.warning, memory.warning, durable.warning].filter((warning) => warning !== undefined);
-      return warnings.length === 0 ? {} : { warnings };
+      const current = warnings.current();
+      return current.length === 0 ? {} : { warnings: current };
     };
     this.health = new Health({ notReadyReason: () => readiness.notReadyReason(), facts, metrics, metricsKey });
   }
@@ -37,7 +33,7 @@ export class HealthController {
   }
 
   @Endpoint(ROUTES.ready)
-  ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
+  ready(): Promise<{ status: 'ok'; warnings?: GatewayWarning[] }> {
     return this.health.ready();
   }
 

@@ -9,6 +9,7 @@ import { WorkersModule } from '../workers/workers.module.js';
 import { AuditController } from './audit.controller.js';
 import { DiagnosticsService } from './diagnostics.service.js';
 import { gatewayMetrics } from './gateway-metrics.js';
+import { GatewayWarnings } from './gateway-warnings.service.js';
 import { HealthController } from './health.controller.js';
 import { OperationsController } from './operations.controller.js';
 import { Readiness } from './readiness.service.js';
@@ -22,7 +23,7 @@ export class OperationsModule {
       module: OperationsModule,
       imports: [GovernanceModule, WorkersModule, ApprovalsModule, SourcesModule, ForeignWorkersModule],
       controllers: [AuditController, OperationsController, HealthController],
-      providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, Readiness, DiagnosticsService],
+      providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, GatewayWarnings, Readiness, DiagnosticsService],
     };
   }
 }

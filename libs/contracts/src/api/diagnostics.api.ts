@@ -32,6 +32,19 @@ export const RunningProcess = z
   .meta({ id: 'RunningProcess', description: 'A gateway or worker that runs.' });
 export type RunningProcess = z.output<typeof RunningProcess>;
 
+/** Fault of a gateway that goes on. Programs tell them apart by the code. */
+export const GatewayWarning = z
+  .object({
+    code: z
+      .enum(['config_refused', 'few_replicas', 'redis_memory'])
+      .describe(
+        '`config_refused`: the config file is not in force. `few_replicas`: REPLICAS is smaller than the number that Sentinel knows. `redis_memory`: new calls are refused.',
+      ),
+    message: z.string().describe('What is wrong, for people.'),
+  })
+  .meta({ id: 'GatewayWarning', description: 'What is wrong with a gateway without stopping it.' });
+export type GatewayWarning = z.output<typeof GatewayWarning>;
+
 /** Response of `GET /v1/diagnostics`: facts that an operator compares on unexpected behaviour. Times are those of the response. */
 export const Diagnostics = z
   .object({
@@ -54,7 +67,7 @@ export const Diagnostics = z
       })
       .optional()
       .describe('The config file and how much it brings. Absent without one; while the file is refused its numbers are absent.'),
-    warnings: z.array(z.string()).describe('What is wrong with the configuration without stopping the gateway.'),
+    warnings: z.array(GatewayWarning).describe('What is wrong without stopping the gateway.'),
   })
   .meta({
     id: 'Diagnostics',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Json } from '../values/json.js';
-import { Diagnostics } from './diagnostics.api.js';
+import { Diagnostics, GatewayWarning } from './diagnostics.api.js';
 import { Principal } from '../values/principal.js';
 import { KEY, type Route, type RouteResponse } from './route.api.js';
 import { QueueStatus, WorkerId, WorkerStatus } from './status.api.js';
@@ -78,13 +78,10 @@ export const OPERATION_ROUTES = {
     description: 'For the readiness probe of a load balancer: Redis answers and the gateway is not shutting down. Needs no key.',
     responses: {
       200: {
-        description: 'Ready. `warnings`: problems of the configuration that do not stop the gateway.',
+        description: 'Ready. `warnings`: problems that do not stop the gateway.',
         schema: z.object({
           status: z.literal('ok').describe('Requests can be served.'),
-          warnings: z
-            .array(z.string())
-            .optional()
-            .describe('Problems of the configuration that do not stop the gateway. Absent without any.'),
+          warnings: z.array(GatewayWarning).optional().describe('Problems that do not stop the gateway. Absent without any.'),
         }),
       },
     },
