@@ -3,6 +3,7 @@ import type { Call, ServerFrame } from '#contracts';
 import { ToolyardClient } from '#client';
 import { createRedis } from '#redis';
 import { Agent, type Answer, type Stream } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { findInvariantViolations } from '../support/installation-log.js';
 import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
@@ -36,7 +37,7 @@ describe.each([
     await master.kill();
     if (how === 'killed') return;
     // Takes writes, with the replica that is not promoted, until Sentinel makes it a replica.
-    await redis.missed();
+    await redis.missed(master);
     await master.start();
   };
 
@@ -144,6 +145,58 @@ describe('Sentinel makes a Redis the master that lacks a call, with DURABILITY=l
       return status === 202 ? body : undefined;
     }, 'the new master to take the call');
     expect(again.id).not.toBe(callId);
+  });
+});
+
+describe('one of two replicas that Sentinel knows hangs, with DURABILITY=replicated', () => {
+  let redis: ReplicatedRedis;
+  let toolyard: TestCluster;
+  beforeAll(async () => {
+    redis = await startReplicatedRedis({ replicas: 2 });
+    const env = { REDIS_URL: redis.url, DURABILITY: 'replicated', LOG_DEADLINE_MS: '2000' };
+    toolyard = await startTestCluster({ env });
+    await toolyard.gateway({ REPLICAS: '1' });
+  });
+  afterAll(async () => {
+    for (const server of redis?.servers ?? []) server.signal('SIGCONT');
+    await toolyard?.close();
+    await redis?.stop();
+  });
+
+  it('answers 503 to new calls until the replica is back; with REPLICAS=1 it takes them', async () => {
+    const [all = new Agent(''), one = new Agent('')] = toolyard.gateways.map(({ url }) => new Agent(url));
+    const submit = (agent: Agent, name: string) => agent.submit('echo', { name }, {}, { 'idempotency-key': name });
+    /** 200 if an earlier request was answered with 503 and its call is confirmed now. */
+    const taken = (agent: Agent, name: string) =>
+      eventually(async () => {
+        const { status, body } = await submit(agent, name);
+        if (status === 503) return undefined;
+        expect([200, 202]).toContain(status);
+        return body.id;
+      }, `call ${name} to be taken`);
+    await taken(all, 'before');
+    const ready = await one.get<{ warnings?: unknown[] }>('/readyz');
+    expect(ready.body.warnings).toMatchObject([{ code: 'few_replicas', message: expect.stringContaining('Sentinel knows 2 replicas') }]);
+    expect((await all.get<{ warnings?: unknown[] }>('/readyz')).body.warnings).toBeUndefined();
+    const doctor = await startCli(['doctor'], { url: one.url }).ended();
+    expect(doctor.out).toMatch(/warn gateway replicas .*REPLICAS=1, but Sentinel knows 2/);
+    const master = await redis.master();
+    const replica = redis.servers.find((server) => server !== master) ?? master;
+    replica.signal('SIGSTOP');
+
+    const refused = () =>
+      eventually(async () => {
+        const { status, body } = await submit(all, 'meanwhile');
+        expect(status).toBe(503);
+        return JSON.stringify(body).includes('Too few replicas of Redis confirmed');
+      }, 'the gateway to name the reason');
+    await refused();
+    expect((await one.ended(await taken(one, 'by-one'))).outcome).toBe('completed');
+    await redis.missed(replica);
+    await refused();
+
+    replica.signal('SIGCONT');
+    expect((await all.ended(await taken(all, 'meanwhile'))).outcome).toBe('completed');
   });
 });
 

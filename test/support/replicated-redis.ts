@@ -19,8 +19,8 @@ export interface ReplicatedRedis {
   master(): Promise<RedisServer>;
   /** Resolves when Sentinel names another master than this one, which takes writes. */
   promoted(old: RedisServer): Promise<RedisServer>;
-  /** Resolves when the Sentinels agree that the master is down. */
-  missed(): Promise<void>;
+  /** Resolves when the Sentinels agree that this master is down, or one of them has seen that this replica is. */
+  missed(server: RedisServer): Promise<void>;
   /** Resolves when this server follows the master and has all that it had. */
   follows(server: RedisServer): Promise<void>;
   /** Requests a failover, as an operator does before work on the master's machine. */
@@ -54,11 +54,13 @@ export async function startReplicatedRedis({ replicas = 2, settings = [] as read
         const server = await redis.master();
         return server !== old && (await infoOf(server))['role'] === 'master' ? server : undefined;
       }, `another master than that at port ${old.port}`),
-    missed: async () => {
+    missed: async (server) => {
       await eventually(async () => {
-        const fields = stringsOf(await ask.call('SENTINEL', 'MASTER', NAME));
-        return fields[fields.indexOf('flags') + 1]?.includes('o_down') === true;
-      }, 'the Sentinels to miss the master');
+        const [master, replicas] = await Promise.all(['MASTER', 'REPLICAS'].map((what) => ask.call('SENTINEL', what, NAME)));
+        const views = [master, ...(Array.isArray(replicas) ? replicas : [])].map(stringsOf);
+        const view = views.find((fields) => fields[fields.indexOf('port') + 1] === String(server.port)) ?? [];
+        return /o_down|s_down,slave/.test(view[view.indexOf('flags') + 1] ?? '');
+      }, `the Sentinels to miss the server at port ${server.port}`);
     },
     follows: async (server) => {
       await eventually(async () => {
