@@ -5,9 +5,13 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
+import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
+import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { schemaFaults, typeFaults, type Manifest } from './kubernetes-schemas.js';
 
 const BASE = 'deploy/kubernetes/base';
+/** `preStop` of a gateway, and what closes after the drain. */
+const REST_MS = 15_000;
 
 const Container = z.object({
   image: z.string(),
@@ -37,6 +41,10 @@ const Workload = z.object({
       }),
     }),
   }),
+});
+const Budget = z.object({
+  kind: z.literal('PodDisruptionBudget'),
+  spec: z.object({ selector: z.object({ matchLabels: z.record(z.string(), z.string()) }) }),
 });
 const Autoscaler = z.object({
   kind: z.literal('HorizontalPodAutoscaler'),
@@ -101,7 +109,7 @@ describe('the Kustomize base', () => {
       HorizontalPodAutoscaler: 1,
       NetworkPolicy: 9,
       PersistentVolumeClaim: 3,
-      PodDisruptionBudget: 1,
+      PodDisruptionBudget: 1 + POOLS.length,
       Service: 3,
       ServiceAccount: 5,
       StatefulSet: 2,
@@ -140,8 +148,27 @@ describe('the Kustomize base', () => {
         });
         expect(Object.keys(container.resources.limits)).toContain('memory');
       }
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(30);
     }
+  });
+
+  it('gives pods of the Kustomize base the time to drain', () => {
+    const worker = readWorkerConfig({});
+    const gateway = readGatewayConfig({ TOOLYARD_API_KEY: 'key-of-sixteen-letters' });
+    const drainMs = Math.max(worker.drainMs + worker.stopGraceMs, gateway.drainMs);
+    for (const { spec } of workloads()) expect(spec.template.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(drainMs + REST_MS);
+  });
+
+  it('lets an eviction take one pod at a time of gateways and of the workers of a pool', () => {
+    const budgets = manifests.flatMap((manifest) => Budget.safeParse(manifest).data ?? []);
+    const covered = budgets.map(({ spec }) =>
+      workloads()
+        .filter(({ spec: { template } }) =>
+          Object.entries(spec.selector.matchLabels).every(([name, value]) => template.metadata.labels[name] === value),
+        )
+        .map(({ metadata }) => metadata.name)
+        .join(),
+    );
+    expect(covered.sort()).toEqual(['toolyard-gateway', ...POOLS.map((pool) => `toolyard-worker-${pool}`)].sort());
   });
 
   it('gives every pool workers of its own in the Kustomize base', () => {
