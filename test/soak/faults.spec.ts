@@ -1,16 +1,14 @@
-import { readFileSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { freePort } from '../support/free-port.mjs';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
+import { countsText, outcomesOf, submitMarkedCalls, type AcceptedCalls } from './marked-calls.js';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 600);
 const CLIENTS = 12;
 const PAUSE_BETWEEN_FAULTS_MS = 4_000;
-const LOG = 'ran.txt';
 
 /**
  * Calls and faults for SOAK_SECONDS (default 600): workers and gateways are killed or paused, Redis is killed and started
@@ -25,28 +23,22 @@ it(
     for (const port of ports) await cluster.gateway({ GATEWAY_PORT: port });
     const urls = ports.map((port) => `http://127.0.0.1:${port}`);
     const until = Date.now() + SECONDS * 1000;
-    const seen = { faults: new Map<string, number>(), accepted: [] as { id: string; marker: string | undefined }[], unanswered: 0 };
+    const seen: AcceptedCalls & { readonly faults: Map<string, number> } = { faults: new Map(), accepted: [], unanswered: 0 };
 
-    const load = Array.from({ length: CLIENTS }, (_unused, client) => submitUntil(until, urls, client, seen));
+    const load = Array.from({ length: CLIENTS }, (_unused, client) => submitMarkedCalls(until, urls, client, seen));
     await breakThings(until, cluster, ports, seen.faults);
     await Promise.all(load);
     if (!cluster.gateways.some(isRunning)) await cluster.gateway({ GATEWAY_PORT: ports[0] ?? '' });
     if (!cluster.workers.some(isRunning)) await cluster.worker();
 
     const agent = new Agent(cluster.gateways.find(isRunning)?.url ?? '');
-    const outcomes = new Map<string, number>();
-    for (const { id, marker } of seen.accepted) {
-      const call = await agent.ended(id, 120_000);
-      const outcome = call.outcome ?? 'none';
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      if (marker !== undefined && outcome === 'completed') expect([marker, runsOf(cluster, marker)]).toEqual([marker, 1]);
-      if (marker !== undefined) expect([marker, runsOf(cluster, marker) > 1]).toEqual([marker, false]);
-    }
+    const { outcomes, faults } = await outcomesOf(seen, cluster, agent);
+    expect(faults).toEqual([]);
     console.log(
       [
         `${SECONDS} s, ${seen.accepted.length} calls accepted, ${seen.unanswered} requests without an answer`,
-        `faults: ${text(seen.faults)}`,
-        `outcomes: ${text(outcomes)}`,
+        `faults: ${countsText(seen.faults)}`,
+        `outcomes: ${countsText(outcomes)}`,
         `memory, MiB: ${[...cluster.gateways, ...cluster.workers].filter(isRunning).map(residentOf).join(', ')}`,
       ].join('\n'),
     );
@@ -55,31 +47,6 @@ it(
   },
   (SECONDS + 300) * 1000,
 );
-
-interface Seen {
-  readonly accepted: { id: string; marker: string | undefined }[];
-  unanswered: number;
-}
-
-/** Client that submits reads, commands that leave a mark, and suspended calls, one after the other, each at any gateway that answers. */
-async function submitUntil(until: number, urls: readonly string[], client: number, seen: Seen): Promise<void> {
-  for (let n = 0; Date.now() < until; n++) {
-    const agent = new Agent(urls[(client + n) % urls.length] ?? '');
-    const marker = n % 3 === 0 ? `${client}-${n}` : undefined;
-    const [tool, args] =
-      marker !== undefined
-        ? ['shell', { command: `echo ${marker} >> ${LOG}` }]
-        : n % 3 === 1
-          ? ['glob', { pattern: '*' }]
-          : ['sleep', { ms: 200 }];
-    const headers = { 'idempotency-key': `soak-${client}-${n}`, prefer: 'wait=5' };
-    const answer = await agent.submit(tool, args, {}, headers).catch(() => undefined);
-    if (answer === undefined || answer.status >= 500) {
-      seen.unanswered++;
-      await delay(100);
-    } else if (isCall(answer.body)) seen.accepted.push({ id: answer.body.id, marker });
-  }
-}
 
 const FAULTS = ['worker killed', 'worker paused', 'gateway killed', 'Redis killed'] as const;
 
@@ -112,28 +79,12 @@ async function breakThings(until: number, cluster: TestCluster, ports: readonly 
   }
 }
 
-function isCall(body: unknown): body is Call {
-  return typeof body === 'object' && body !== null && 'id' in body && 'status' in body;
-}
-
 function isRunning({ child }: AppProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
-}
-
-function runsOf(cluster: TestCluster, marker: string): number {
-  const file = join(cluster.workspaceRoot, 'default', 'default', LOG);
-  if (!existsSync(file)) return 0;
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line === marker).length;
 }
 
 /** MiB of resident memory, from Linux' /proc. */
 function residentOf({ name, child }: AppProcess): string {
   const pages = Number(readFileSync(`/proc/${child.pid}/statm`, 'utf8').split(' ')[1]);
   return `${name} ${((pages * 4096) / 2 ** 20).toFixed(0)}`;
-}
-
-function text(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([name, n]) => `${name} ${n}`).join(', ');
 }

@@ -48,8 +48,13 @@ export interface TestCluster {
   readonly agent: Agent;
   /** `program`: its main file, of another release. */
   gateway(env?: Record<string, string>, program?: string): Promise<AppProcess>;
-  /** `inherited`: open files that its parent leaves to it, by the numbers of their descriptors. */
-  worker(env?: Record<string, string>, inherited?: Readonly<Record<number, number>>, program?: string): Promise<AppProcess>;
+  /** `inherited`: open files that its parent leaves to it, by the numbers of their descriptors. `launcher`: words that run a command. */
+  worker(
+    env?: Record<string, string>,
+    inherited?: Readonly<Record<number, number>>,
+    program?: string,
+    launcher?: readonly string[],
+  ): Promise<AppProcess>;
   /** A projector as a process of its own, on a database of its own unless `env` names one. `launcher` are words that run a command. */
   projector(env?: Record<string, string>, launcher?: readonly string[]): Promise<AppProcess>;
   /** Cancels the open calls of a tenant. @throws when one of them gets no End. */
@@ -129,10 +134,10 @@ export async function startTestCluster({
       await isReady(app);
       return app;
     },
-    worker: async (more = {}, inherited = {}, program = programOf('worker')) => {
+    worker: async (more = {}, inherited = {}, program = programOf('worker'), launcher = []) => {
       const port = await freePort();
       const env = { ...shared, WORKER_PORT: String(port), ...more };
-      const app = observedWorker(startApp('worker', port, env, { program, inherited }), availability);
+      const app = observedWorker(startApp('worker', port, env, { program, inherited, launcher, host: more['WORKER_HOST'] }), availability);
       toolyard.workers.push(app);
       await isReady(app);
       return app;
@@ -279,13 +284,14 @@ interface StartOptions {
   readonly program?: string;
   readonly launcher?: readonly string[];
   readonly inherited?: Readonly<Record<number, number>>;
+  readonly host?: string | undefined;
 }
 
 function startApp(
   name: 'gateway' | 'worker' | 'projector',
   port: number,
   env: Record<string, string>,
-  { program: main = programOf(name), launcher = [], inherited = {} }: StartOptions = {},
+  { program: main = programOf(name), launcher = [], inherited = {}, host = '127.0.0.1' }: StartOptions = {},
 ): AppProcess {
   // Source maps are off, since they take a tenth of the start time.
   const [program, ...words] = [...launcher, process.execPath, main];
@@ -303,7 +309,7 @@ function startApp(
   );
   return {
     name,
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     child,
     log: () => log,
     signal: (signal) => void child.kill(signal),
