@@ -3,6 +3,8 @@ import type { DocumentRefs } from './document-refs.js';
 import { partsOf } from './schema-parts.js';
 
 const MAX_BRANCHES = 40;
+/** Most branches and members of one document that are compared; lists beyond it are left to the API. */
+const MAX_COMPARED = 200_000;
 const MAX_DEPTH = 3;
 const ABOUT = new Set(['required', 'title', 'description']);
 
@@ -12,55 +14,97 @@ interface Branch {
   readonly types: ReadonlySet<string> | undefined;
   /** JSON texts of the values of an enumeration; undefined: any value. */
   readonly values: ReadonlySet<string> | undefined;
-  readonly required: readonly string[];
+  readonly required: ReadonlySet<string>;
   readonly properties: Fields;
   /** True if no members but those in `properties` are allowed. */
   readonly isClosed: boolean;
 }
 
 /** Lists of branches belong to one document. */
-const known = new WeakMap<object, boolean>();
+const results = new WeakMap<object, boolean>();
+const budgets = new WeakMap<DocumentRefs, Budget>();
+
+interface Budget {
+  left: number;
+}
 
 /**
  * True if no value fits two branches of a `oneOf`, as far as types, enumerations, required and forbidden members say; also if
  * each only lists required names, which is how documents say that one set of members excludes the others.
  */
 export function areDistinct(branches: readonly unknown[], refs: DocumentRefs): boolean {
-  const found = known.get(branches) ?? (isOnlyNames(branches) || compared(branches, refs));
-  known.set(branches, found);
-  return found;
+  const result = results.get(branches) ?? (isOnlyNames(branches) || new Comparison(refs).areDistinct(branches));
+  results.set(branches, result);
+  return result;
 }
 
 function isOnlyNames(branches: readonly unknown[]): boolean {
   return branches.every((it) => isFields(it) && Array.isArray(it['required']) && Object.keys(it).every((key) => ABOUT.has(key)));
 }
 
-function compared(branches: readonly unknown[], refs: DocumentRefs): boolean {
-  if (branches.length > MAX_BRANCHES) return false;
-  const alternatives = branches.map((it) => alternativesOf(it, refs, 0));
-  return alternatives.every((one, index) =>
-    alternatives.slice(index + 1).every((other) => one.every((a) => other.every((b) => excludes(a, b, refs, 0)))),
-  );
-}
+class Comparison {
+  private readonly budget: Budget;
+  private readonly members = new Map<unknown, Branch>();
 
-/** A branch that is only a union has its branches. */
-function alternativesOf(schema: unknown, refs: DocumentRefs, depth: number): Branch[] {
-  const resolved = refs.resolve(schema);
-  const inner = listOf(resolved['oneOf'] ?? resolved['anyOf']);
-  const isUnion = inner.length > 0 && inner.length <= MAX_BRANCHES && resolved['type'] === undefined && depth < MAX_DEPTH;
-  return isUnion ? inner.flatMap((it) => alternativesOf(it, refs, depth + 1)) : [branchOf(resolved, refs)];
-}
+  constructor(private readonly refs: DocumentRefs) {
+    this.budget = budgets.get(refs) ?? { left: MAX_COMPARED };
+    budgets.set(refs, this.budget);
+  }
 
-function branchOf(schema: unknown, refs: DocumentRefs): Branch {
-  const parts = partsOf(schema, ['allOf'], refs);
-  const first = <T>(of: (part: Fields) => T | undefined) => parts.map(of).find((it) => it !== undefined);
-  return {
-    types: first(typesOf),
-    values: first(valuesOf),
-    required: parts.flatMap((part) => listOf(part['required'])).filter((name) => typeof name === 'string'),
-    properties: Object.fromEntries(parts.flatMap((part) => Object.entries(fieldsOf(part['properties'])))),
-    isClosed: parts.length === 1 && parts[0]?.['additionalProperties'] === false && parts[0]['patternProperties'] === undefined,
-  };
+  areDistinct(branches: readonly unknown[]): boolean {
+    if (branches.length > MAX_BRANCHES) return false;
+    const alternatives = branches.map((it) => this.alternativesOf(it, 0));
+    const isEach = alternatives.every((one, index) =>
+      alternatives.slice(index + 1).every((other) => one.every((a) => other.every((b) => this.excludes(a, b, 0)))),
+    );
+    return isEach && this.budget.left >= 0;
+  }
+
+  /** False once the document has used up its budget. */
+  private charge(amount: number): boolean {
+    this.budget.left -= amount;
+    return this.budget.left >= 0;
+  }
+
+  /** Alternatives of a branch: of a union, those of its branches. */
+  private alternativesOf(schema: unknown, depth: number): Branch[] {
+    if (!this.charge(1)) return [];
+    const resolved = this.refs.resolve(schema);
+    const inner = listOf(resolved['oneOf'] ?? resolved['anyOf']);
+    const isUnion = inner.length > 0 && inner.length <= MAX_BRANCHES && resolved['type'] === undefined && depth < MAX_DEPTH;
+    return isUnion ? inner.flatMap((it) => this.alternativesOf(it, depth + 1)) : [this.branchOf(resolved)];
+  }
+
+  private branchOf(schema: unknown): Branch {
+    const parts = partsOf(schema, ['allOf'], this.refs);
+    const first = <T>(of: (part: Fields) => T | undefined) => parts.map(of).find((it) => it !== undefined);
+    const branch = {
+      types: first(typesOf),
+      values: first(valuesOf),
+      required: new Set(parts.flatMap((part) => listOf(part['required'])).filter((name) => typeof name === 'string')),
+      properties: Object.fromEntries(parts.flatMap((part) => Object.entries(fieldsOf(part['properties'])))),
+      isClosed: parts.length === 1 && parts[0]?.['additionalProperties'] === false && parts[0]['patternProperties'] === undefined,
+    };
+    this.charge(parts.length + branch.required.size + (branch.values?.size ?? 0) + Object.keys(branch.properties).length);
+    return branch;
+  }
+
+  private excludes(one: Branch, other: Branch, depth: number): boolean {
+    if (!this.charge(1 + (one.values?.size ?? 0) + one.required.size + other.required.size)) return false;
+    if (isDisjoint(one.types, other.types) || isDisjoint(one.values, other.values)) return true;
+    if (!isOnlyObject(one) || !isOnlyObject(other)) return false;
+    if (forbids(one, other) || forbids(other, one)) return true;
+    if (depth >= MAX_DEPTH) return false;
+    const both = [...one.required].filter((name) => other.required.has(name));
+    return both.some((name) => this.excludes(this.memberOf(one, name), this.memberOf(other, name), depth + 1));
+  }
+
+  private memberOf({ properties }: Branch, name: string): Branch {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const member = this.members.get(schema) ?? this.branchOf(schema ?? {});
+    this.members.set(schema, member);
+    return member;
+  }
 }
 
 function typesOf(part: Fields): ReadonlySet<string> | undefined {
@@ -75,23 +119,10 @@ function valuesOf({ const: value, enum: values }: Fields): ReadonlySet<string> |
   return Array.isArray(values) ? new Set(values.map((it) => JSON.stringify(it))) : undefined;
 }
 
-function excludes(one: Branch, other: Branch, refs: DocumentRefs, depth: number): boolean {
-  if (isDisjoint(one.types, other.types) || isDisjoint(one.values, other.values)) return true;
-  if (!isOnlyObject(one) || !isOnlyObject(other)) return false;
-  if (forbids(one, other) || forbids(other, one)) return true;
-  if (depth >= MAX_DEPTH) return false;
-  const both = new Set(other.required);
-  return one.required.some((name) => both.has(name) && excludes(memberOf(one, name, refs), memberOf(other, name, refs), refs, depth + 1));
-}
-
 const isOnlyObject = ({ types }: Branch): boolean => types?.size === 1 && types.has('object');
 
 const forbids = ({ properties, isClosed }: Branch, { required }: Branch): boolean =>
-  isClosed && required.some((name) => !Object.hasOwn(properties, name));
-
-function memberOf({ properties }: Branch, name: string, refs: DocumentRefs): Branch {
-  return branchOf(Object.hasOwn(properties, name) ? properties[name] : {}, refs);
-}
+  isClosed && [...required].some((name) => !Object.hasOwn(properties, name));
 
 function isDisjoint(one: ReadonlySet<string> | undefined, other: ReadonlySet<string> | undefined): boolean {
   return one !== undefined && other !== undefined && [...one].every((it) => !other.has(it));

@@ -12,6 +12,8 @@ import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE, UNCHECKED } from '../schemas/
 const INLINE_PARTS = 400;
 const INLINE_LEVELS = 8;
 const MAX_PARTS = 20_000;
+/** Most parts of the branches of a closed schema that are looked at. */
+const MAX_BRANCH_PARTS = 2_000;
 const MAX_DEPTH = 60;
 
 /** References to definitions are written out. */
@@ -204,11 +206,19 @@ export class SchemaConverter {
   }
 }
 
-/** True for a schema whose branches have members that it has not itself: closed, it would refuse each of its branches. */
+/**
+ * True for a schema whose branches have members that it has not itself: closed, it would refuse each of its branches. True as well
+ * for branches of too many parts.
+ */
 function bringsMembers({ properties, oneOf, anyOf }: Fields, refs: DocumentRefs): boolean {
   const own = fieldsOf(properties);
-  const parts = [...listOf(oneOf), ...listOf(anyOf)].flatMap((it) => partsOf(it, ['allOf', 'oneOf', 'anyOf'], refs));
-  return parts.some((part) => Object.keys(fieldsOf(part['properties'])).some((name) => !Object.hasOwn(own, name)));
+  let left = MAX_BRANCH_PARTS;
+  for (const branch of [...listOf(oneOf), ...listOf(anyOf)]) {
+    const parts = partsOf(branch, ['allOf', 'oneOf', 'anyOf'], refs);
+    left -= parts.length;
+    if (left < 0 || parts.some((part) => Object.keys(fieldsOf(part['properties'])).some((name) => !Object.hasOwn(own, name)))) return true;
+  }
+  return false;
 }
 
 const listed = (value: JsonSchema[string] | undefined) => (Array.isArray(value) ? value : []);
