@@ -11,7 +11,6 @@ import {
 } from '@modelcontextprotocol/client';
 import type { AgentModel, McpBundle, McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, giveFolder, type ProcessCommand, type Sandbox, type WorkspaceQuotas } from '#sandbox';
-import type { WorkspaceQuota } from '#tool-sdk';
 import { AddressFault, namedFetch } from '../address-fault.js';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { issuerUrls } from '../definitions/issuer-urls.js';
@@ -33,7 +32,7 @@ import { assertConfigOfKey, bundleCommand, isSecretRef, type BundleCommand, type
 import { installBundle } from './bundle/install-bundle.js';
 import type { UploadedBundles } from './bundle/uploaded-bundles.js';
 import { removeUnused, useBundle } from './bundle/used-bundles.js';
-import { everyMs, FailurePauses, MessageBudget } from '#timing';
+import { FailurePauses, MessageBudget } from '#timing';
 import { meteredFetch } from '../flood/meter-stream.js';
 import { HttpTransport } from './http-transport.js';
 import { McpConnection } from './mcp-connection.js';
@@ -43,10 +42,10 @@ import { openFault } from './open-fault.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
 import { SseTransport } from './sse-transport.js';
+import { bundlesOf, folderOf, quotaOf, sharedBundlesOf } from './source-disk.js';
 import { StdioTransport } from './stdio-transport.js';
 
 /** Folder of unpacked bundles; no source has such a name. */
-const BUNDLES = '~bundles';
 const PROBE_MS = 5_000;
 /** Of a server that was stopped for sending too much. */
 const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
@@ -54,8 +53,6 @@ const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
-/** A server that fills the disk is stopped after this long. */
-const MEASURE_MS = 10_000;
 
 /** None: outputs of tools are checked by those who call them, and a question is no output. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -82,7 +79,7 @@ export interface McpConnectorOptions {
   readonly authorizations?: AuthorizationStore;
   /** Each program gets a folder of its own below it, in that of its tenant. */
   readonly folder: string;
-  /** Limit what the programs and bundles of a tenant take of the disk. Default: no limit. */
+  /** Limit what the bundles of a tenant take of the disk. Default: no limit. */
   readonly quotas?: Pick<WorkspaceQuotas, 'of'>;
 }
 
@@ -270,9 +267,7 @@ export class McpConnector implements SourceConnector {
     const sandbox = sandboxOf(poolOf(definition));
     const fault = await networkFault(sandbox, definition.network);
     if (fault !== undefined) throw new Error(`commands do not run on this worker: ${fault}`);
-    const workspace = join(this.folderOf(source), definition.name);
-    const quota = this.quotaOf(source, workspace);
-    await assertRoom(quota);
+    const workspace = join(folderOf(this.options, source), definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);
@@ -295,15 +290,7 @@ export class McpConnector implements SourceConnector {
       const words = [transport.ended, transport.lastWords, transport.silence].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
-    const watch = everyMs(MEASURE_MS, async () => {
-      quota?.invalidate();
-      const why = await quotaFault(quota);
-      if (why !== undefined) transport.stop(why);
-    });
-    const close = () => {
-      watch.unsubscribe();
-      return transport.close().finally(program.release);
-    };
+    const close = () => transport.close().finally(program.release);
     return { transport, answers: transport.answers, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
   }
 
@@ -314,7 +301,7 @@ export class McpConnector implements SourceConnector {
     signal: AbortSignal,
   ): Promise<Program> {
     if (bundle === undefined) return { words: command, env: {}, paths: [], secrets: [], release: () => {} };
-    const root = this.bundlesOf(source);
+    const root = bundlesOf(this.options, source);
     const release = await useBundle(root, bundle.sha256);
     try {
       return { ...(await this.bundled(source, bundle, home, signal)), release };
@@ -323,22 +310,8 @@ export class McpConnector implements SourceConnector {
       throw error;
     } finally {
       // Includes bundles of earlier releases, which all tenants shared.
-      for (const folder of [root, join(this.options.folder, BUNDLES)]) void removeUnused(folder).catch(() => undefined);
+      for (const folder of [root, sharedBundlesOf(this.options)]) void removeUnused(folder).catch(() => undefined);
     }
-  }
-
-  private folderOf({ tenantId }: StoredSource): string {
-    return join(this.options.folder, tenantId === '*' ? '~all' : tenantId);
-  }
-
-  /** By tenant: who knows the digest of a bundle does not have it. */
-  private bundlesOf(source: StoredSource): string {
-    return join(this.folderOf(source), BUNDLES);
-  }
-
-  /** Undefined for sources of the operator that all tenants share. */
-  private quotaOf(source: StoredSource, root: string): WorkspaceQuota | undefined {
-    return source.tenantId === '*' ? undefined : this.options.quotas?.of(root, this.folderOf(source));
   }
 
   private async bundled(source: StoredSource, bundle: McpBundle, home: string, signal: AbortSignal): Promise<BundleCommand> {
@@ -348,27 +321,18 @@ export class McpConnector implements SourceConnector {
       origin === 'config' && bundle.url !== undefined ? new EgressPolicy([...egress.allowHosts, new URL(bundle.url).host]) : egress;
     // Marked as used before it is read, since unused bundles expire.
     if (bundle.url === undefined && bundle.path === undefined) await uploaded.keep({ tenantId, sha256: bundle.sha256 });
-    const root = this.bundlesOf(source);
-    const places = { egress: policy, uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }), quota: this.quotaOf(source, root) };
+    const root = bundlesOf(this.options, source);
+    const places = {
+      egress: policy,
+      uploaded: (sha256: string) => uploaded.read({ tenantId, sha256 }),
+      quota: quotaOf(this.options, source, root),
+    };
     const { folder, manifest } = await installBundle(bundle, root, places, signal);
     if (origin !== 'config') assertConfigOfKey(manifest, bundle.config);
     const { values, secrets } = configOf(bundle, env);
     const program = bundleCommand(manifest, { folder, home }, values);
     return { ...program, paths: [folder, ...program.paths], secrets: [...program.secrets, ...secrets] };
   }
-}
-
-/** @throws Error with a text for the operator if the sources of the tenant take too much of the disk */
-async function assertRoom(quota: WorkspaceQuota | undefined): Promise<void> {
-  const why = await quotaFault(quota);
-  if (why !== undefined) throw new Error(why);
-}
-
-async function quotaFault(quota: WorkspaceQuota | undefined): Promise<string | undefined> {
-  if (quota === undefined) return undefined;
-  const left = await quota.remaining().catch(() => ({ bytes: 0, files: 0 }));
-  if (left.bytes > 0 && left.files > 0) return undefined;
-  return 'the sources of the tenant have all the disk of this worker that they may take (TENANT_QUOTA_BYTES, WORKSPACE_QUOTA_BYTES, and those of files)';
 }
 
 /** The settings of a bundle with the values of their secrets. */

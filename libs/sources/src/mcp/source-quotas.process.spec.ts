@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -74,34 +74,3 @@ it('unpacks no more bundles of a tenant than it may have on the disk of a worker
   expect(await unpack('full', second)).toContain('TENANT_QUOTA_BYTES');
   expect(await unpack('other', second)).not.toContain('TENANT_QUOTA_BYTES');
 });
-
-it('does not start an MCP server of a tenant whose servers take too much of the disk, and one of another tenant', async () => {
-  const connector = mcpConnector([], { folder, quotas });
-  const command = { command: [process.execPath, '-e', 'process.stdin.resume()'] };
-  mkdirSync(join(folder, 'full', 'earlier'), { recursive: true });
-  writeFileSync(join(folder, 'full', 'earlier', 'data'), Buffer.alloc(2 * BYTES, 'x'));
-  const start = (tenantId: string) => connector.open(stored(tenantId, 's', command), AbortSignal.timeout(5_000)).then(() => '', String);
-  expect(await start('full')).toContain('TENANT_QUOTA_BYTES');
-  expect(await start('other')).not.toContain('TENANT_QUOTA_BYTES');
-});
-
-// The disk is looked at every 10 s.
-it('stops an MCP server that fills the disk of a worker', async () => {
-  const program = `
-    require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-      const { id, method } = JSON.parse(line);
-      if (id === undefined) return;
-      const results = {
-        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'f', version: '1' } },
-        'tools/list': { tools: [] },
-      };
-      const rest = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } };
-      console.log(JSON.stringify({ jsonrpc: '2.0', id, ...rest }));
-      require('fs').writeFileSync('filler', Buffer.alloc(${3 * BYTES}, 'x'));
-    });`;
-  const connector = mcpConnector([], { folder, quotas });
-  const source = stored('filling', 's', { command: [process.execPath, '-e', program] });
-  const connection = await connector.open(source, AbortSignal.timeout(60_000));
-  expect(await new Promise((resolve) => connection.onClosed(resolve))).toContain('TENANT_QUOTA_BYTES');
-  await connection.close();
-}, 120_000);

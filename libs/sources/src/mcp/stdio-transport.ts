@@ -86,7 +86,7 @@ export class StdioTransport implements Transport {
       await Promise.resolve();
     } catch (error) {
       // A message beyond the limit, or too many.
-      if (error instanceof RangeError) this.stop(error.message);
+      if (error instanceof RangeError) this.overflow(error.message);
     }
   }
 
@@ -112,8 +112,8 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Ends the program after the calls under way: one of them was answered, so none may run again. */
-  stop(why: string): void {
+  /** Ends the program, and each call under way as one that may have run: one of them was answered. */
+  private overflow(why: string): void {
     this.ended = why;
     this.onerror?.(new Error(why));
     for (const id of this.answers.waiting) this.onmessage?.(this.answers.unreadable(id, why));

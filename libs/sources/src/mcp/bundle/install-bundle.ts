@@ -83,7 +83,10 @@ async function roomIn(root: string, { freeBytes = freeBytesOf, quota }: BundlePl
   const left = (await quota?.remaining().catch(() => ({ bytes: 0, files: 0 }))) ?? { bytes: Infinity, files: Infinity };
   const room = { bytes: Math.min(free, left.bytes), files: left.files };
   if (room.bytes > 0 && room.files > 0) return room;
-  if (free > 0) throw new Error('the sources of the tenant have all the disk of this worker that they may take (TENANT_QUOTA_BYTES)');
+  if (free > 0)
+    throw new Error(
+      'the bundles of the tenant have all the disk of this worker that they may take (TENANT_QUOTA_BYTES, TENANT_QUOTA_FILES)',
+    );
   throw new Error(`the disk of the worker has less than ${LEFT_FREE_BYTES} bytes free, which bundles leave to others`);
 }
 

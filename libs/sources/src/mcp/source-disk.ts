@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { StoredSource } from '#contracts';
+import type { WorkspaceQuotas } from '#sandbox';
+import type { WorkspaceQuota } from '#tool-sdk';
+
+const BUNDLES = '~bundles';
+
+interface Disk {
+  readonly folder: string;
+  readonly quotas?: Pick<WorkspaceQuotas, 'of'>;
+}
+
+/** Folder of all sources of a tenant. */
+export function folderOf({ folder }: Disk, { tenantId }: StoredSource): string {
+  return join(folder, tenantId === '*' ? '~all' : tenantId);
+}
+
+/** Bundles of a tenant, apart from those of others: knowing a digest gives no access to the bundle. */
+export function bundlesOf(disk: Disk, source: StoredSource): string {
+  return join(folderOf(disk, source), BUNDLES);
+}
+
+/** Bundles of earlier releases, which all tenants shared. */
+export function sharedBundlesOf({ folder }: Disk): string {
+  return join(folder, BUNDLES);
+}
+
+/** Quota of a folder below that of the tenant; undefined for sources of the operator that all tenants share. */
+export function quotaOf(disk: Disk, source: StoredSource, root: string): WorkspaceQuota | undefined {
+  return source.tenantId === '*' ? undefined : disk.quotas?.of(root, folderOf(disk, source));
+}
