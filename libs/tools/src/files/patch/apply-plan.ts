@@ -19,12 +19,12 @@ interface Step {
 /** Makes all changes or none. Rejects with a ToolError that lists the changes that could not be reverted. */
 export async function applyPlan(plan: readonly PlannedChange[], ctx: ToolContext): Promise<AppliedChange[]> {
   const steps: Step[] = [];
-  const made = new Set(plan.flatMap(({ change }) => (change.kind === 'delete' ? [] : [change.path])));
-  const isReplaced = ({ change }: PlannedChange) => made.has(vacatedBy(change) ?? '');
+  const { chains, circles } = inOrder(plan);
   try {
-    // Files go first where another change makes one of their names.
-    for (const { found } of plan.filter(isReplaced)) await remove(found, ctx, steps);
-    for (const planned of plan) await apply(planned, ctx, steps, isReplaced(planned));
+    for (const planned of chains) await apply(planned, ctx, steps, false);
+    // No file of a circle of renames can be written before another one is removed.
+    for (const { found } of circles) await remove(found, ctx, steps);
+    for (const planned of circles) await apply(planned, ctx, steps, true);
   } catch (error) {
     const kept = await undone(steps, ctx);
     if (kept.length === 0) throw error;
@@ -33,6 +33,24 @@ export async function applyPlan(plan: readonly PlannedChange[], ctx: ToolContext
     throw new ToolError('tool_failed', message, { retryable: false, cause: error });
   }
   return plan.map((planned) => appliedOf(planned, ctx));
+}
+
+/** Changes in an order in which each name is free when it is written, and those for which there is none: renames in a circle. */
+function inOrder(plan: readonly PlannedChange[]): {
+  readonly chains: readonly PlannedChange[];
+  readonly circles: readonly PlannedChange[];
+} {
+  const chains: PlannedChange[] = [];
+  let left = plan;
+  for (;;) {
+    const vacated = new Set(left.map(({ change }) => vacatedBy(change)));
+    const isFree = ({ change }: PlannedChange) =>
+      change.kind === 'delete' || !vacated.has(change.path) || vacatedBy(change) === change.path;
+    const free = left.filter(isFree);
+    if (free.length === 0) return { chains, circles: left };
+    chains.push(...free);
+    left = left.filter((it) => !isFree(it));
+  }
 }
 
 /** Takes the steps back, the last one first. Returns the paths for which that failed. */
