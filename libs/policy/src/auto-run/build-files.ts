@@ -11,7 +11,6 @@ const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: 
   ['makefile gnumakefile *.mk', 'make,gmake', 'make runs its recipes'],
   ['package.json', 'npm,npx,yarn,pnpm,pnpx,bun,bunx', 'package managers run its scripts'],
   ['pnpm-workspace.yaml', 'pnpm', 'it names hooks that pnpm runs'],
-  ['gemfile *.gemspec rakefile *.rake', 'bundle,rake,rails', 'bundler and rake run it'],
   ['.rspec spec_helper.rb rails_helper.rb', 'rspec,bundle', 'rspec runs it, or what it names'],
   ['.pylintrc pylintrc mypy.ini .mypy.ini .flake8', 'pylint,mypy,flake8', 'the checker runs the code and plug-ins that it names'],
   [
@@ -21,7 +20,7 @@ const BUILD_FILES: readonly (readonly [names: string, programs: string, reason: 
   ],
   ['justfile .justfile *.just', 'just', 'just runs its recipes'],
   ['taskfile.yml taskfile.yaml', 'task', 'task runs its commands'],
-  ['rakefile gemfile *.rake *.gemspec', 'rake,bundle,gem', 'it is a program in Ruby'],
+  ['rakefile gemfile *.rake *.gemspec', 'rake,rails,bundle,gem', 'it is a program in Ruby'],
   ['build.rs cargo.toml', 'cargo', 'cargo compiles and runs build scripts'],
   ['setup.py setup.cfg pyproject.toml', 'pip,pip3,uv,poetry,pdm,hatch', 'a build of the package runs what it names'],
   ['conftest.py pytest.ini tox.ini noxfile.py', 'pytest,py.test,tox,nox', 'test runners of Python run it'],

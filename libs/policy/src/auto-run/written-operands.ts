@@ -3,8 +3,8 @@ import { executableOf, type ShellWord, type SubCommand } from '../shell/sub-comm
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Programs that write where their last word says, and those that write where any of their words says. */
-const WRITES_LAST = words('cp mv ln install rsync');
-const WRITES_ANY = words('tee dd truncate touch mkdir');
+const WRITES_LAST = words('cp mv ln link install rsync gcp gmv gln ginstall ffmpeg split script');
+const WRITES_ANY = words('tee gtee dd truncate touch mkdir rename');
 /** Programs that fetch, edit or unpack files under the names among their words. */
 const FETCHES_LAST = words('scp sftp ditto');
 const EDITS = words('ed red ex vi vim nvim nano pico emacs sponge patchelf strip objcopy dos2unix unix2dos');
@@ -24,7 +24,7 @@ const IN_PLACE: Readonly<Record<string, RegExp>> = {
 };
 /** Options of many programs whose value is a file or folder that they write. */
 const OUTPUT =
-  /^(?:-o|-O|--out(?:[-_]?(?:put|file|dir))?(?:[-_](?:file|document|directory|dir|path))?|--bin-?dir|-f(?:print[f0]?|ls))(?:=|$)/i;
+  /^(?:-o|-O|--?out(?:[-_]?(?:put|file|dir))?(?:[-_](?:file|document|directory|dir|path))?|--bin-?dir|-f(?:print[f0]?|ls))(?:=|$)/i;
 const ATTACHED_OUTPUT = /^-[oO]./;
 /** Options of programs that copy with the folder to copy into. */
 const TARGET = /^(?:-[A-Za-z]*t|--t[a-z-]*)$/;
