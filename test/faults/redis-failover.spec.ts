@@ -175,8 +175,11 @@ describe('one of two replicas that Sentinel knows hangs, with DURABILITY=replica
         return body.id;
       }, `call ${name} to be taken`);
     await taken(all, 'before');
-    const ready = await one.get<{ warnings?: unknown[] }>('/readyz');
-    expect(ready.body.warnings).toMatchObject([{ code: 'few_replicas', message: expect.stringContaining('Sentinel knows 2 replicas') }]);
+    const ready = await eventually(async () => {
+      const { body } = await one.get<{ warnings?: unknown[] }>('/readyz');
+      return body.warnings;
+    }, 'the gateway to warn');
+    expect(ready).toMatchObject([{ code: 'few_replicas', message: expect.stringContaining('Sentinel knows 2 replicas') }]);
     expect((await all.get<{ warnings?: unknown[] }>('/readyz')).body.warnings).toBeUndefined();
     const doctor = await startCli(['doctor'], { url: one.url }).ended();
     expect(doctor.out).toMatch(/warn gateway replicas .*REPLICAS=1, but Sentinel knows 2/);

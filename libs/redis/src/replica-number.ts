@@ -20,11 +20,11 @@ export class ReplicaNumber {
     private readonly setting?: number,
   ) {}
 
-  /** Warning for operators if the setting is smaller than the number of replicas that Sentinel knows. */
+  /** Warning for operators if the setting is smaller than the number of replicas that Sentinel knows. Rejects if none answers. */
   async warning(): Promise<string | undefined> {
     const sentinels = sentinelsOf(this.redis);
     if (this.setting === undefined || sentinels === undefined) return undefined;
-    const replicas = await this.ask(sentinels).catch(() => 0);
+    const replicas = await this.ask(sentinels);
     if (this.setting >= replicas) return undefined;
     return `REPLICAS=${this.setting}, but Sentinel knows ${replicas} replicas: a failover may lose acknowledged calls. Unset it to wait for all`;
   }

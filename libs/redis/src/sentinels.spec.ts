@@ -105,8 +105,9 @@ describe('Sentinels that know different masters', () => {
     expect(await number.current()).toBe(2);
     replicas = 0;
     const numbers = new Set<number>();
-    // The third question follows the answer to the second.
-    await eventually(async () => numbers.add(await number.current()) && questions > 2, 'Sentinel to be asked again');
+    const before = questions;
+    // Each question follows the answer to the one before; the connection may ask for its master besides.
+    await eventually(async () => numbers.add(await number.current()) && questions > before + 2, 'Sentinel to be asked again');
     expect([...numbers]).toEqual([2]);
     replicas = 1;
     await eventually(async () => (await number.current()) === 1, 'the replica that Sentinel has found');

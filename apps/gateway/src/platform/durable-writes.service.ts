@@ -1,11 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { EventLogUnreplicated } from '#event-log';
 import { ReplicaNumber, waitForReplicas, type LuaScript, type RedisConnection } from '#redis';
+import { everyMs, type Ticker } from '#timing';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { DURABLE_REDIS } from './tokens.js';
 
 /** Longest time that one WAIT blocks the connection before the next write. */
 const TRY_MS = 1_000;
+const CHECK_MS = 10_000;
 
 /** Script whose effect is acknowledged to a caller. */
 export interface DurableScript {
@@ -22,10 +24,11 @@ export interface DurableScript {
  * their own, since a WAIT blocks all other commands of its connection.
  */
 @Injectable()
-export class DurableWrites {
-  /** Warning for operators if REPLICAS is smaller than the number of replicas that Sentinel knew at the start. */
+export class DurableWrites implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** Warning for operators if REPLICAS is smaller than the number of replicas that Sentinel knows. */
   warning: string | undefined;
   private readonly replicas: ReplicaNumber;
+  private ticker: Ticker | undefined;
 
   constructor(
     @Inject(DURABLE_REDIS) private readonly redis: RedisConnection,
@@ -34,9 +37,18 @@ export class DurableWrites {
     this.replicas = new ReplicaNumber(redis, config.replicas);
   }
 
-  /** Sets `warning`. Called once, at the start. */
+  onApplicationBootstrap(): void {
+    if (this.config.durability === 'local') return;
+    this.ticker = everyMs(CHECK_MS, () => this.checkReplicas());
+  }
+
+  onApplicationShutdown(): void {
+    this.ticker?.unsubscribe();
+  }
+
+  /** Sets `warning`; keeps the last one while no Sentinel answers. */
   async checkReplicas(): Promise<void> {
-    if (this.config.durability === 'replicated') this.warning = await this.replicas.warning();
+    if (this.config.durability === 'replicated') this.warning = await this.replicas.warning().catch(() => this.warning);
   }
 
   /**
