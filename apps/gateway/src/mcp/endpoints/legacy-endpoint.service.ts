@@ -99,15 +99,20 @@ export class LegacyEndpoint {
   ): Promise<Response> {
     const sessionId = randomUUID();
     await this.sessions.admit(sessionId, principal);
+    let hasBegun = false;
     const server = this.servers.create(principal, { features: featuresOfSession(undefined), callSession: () => NO_CALLS });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => sessionId,
-      onsessioninitialized: () => this.sessions.create(sessionId, principal, body.params.capabilities),
+      onsessioninitialized: () => {
+        hasBegun = true;
+        return this.sessions.create(sessionId, principal, body.params.capabilities);
+      },
       enableJsonResponse: true,
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: body });
     await server.close();
+    if (!hasBegun) await this.sessions.drop(sessionId, principal);
     return response;
   }
 

@@ -19,7 +19,7 @@ const MAX_SESSIONS = 1_000;
 const MAX_FIELDS = 2_000;
 /** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
-/** Bytes with which a session is counted for its tenant, and each of its fields; counted again after so many fields. */
+/** Bytes with which a session and each of its fields are counted for its tenant, and the number of fields between two counts. */
 const COUNTED = { session: 512, field: 512, fields: 32 };
 
 export type RequestId = string | number;
@@ -41,6 +41,11 @@ export class McpSessions {
   /** Counts a session that is about to begin. @throws ProblemError `quota_exceeded` if the tenant has no room */
   admit(sessionId: string, principal: Principal): Promise<void> {
     return this.count(sessionId, principal, COUNTED.session);
+  }
+
+  /** Counts a session no longer that was admitted and did not begin. */
+  drop(sessionId: string, principal: Principal): Promise<void> {
+    return this.count(sessionId, principal, 0, true);
   }
 
   async create(sessionId: string, principal: Principal, capabilities: unknown): Promise<void> {
