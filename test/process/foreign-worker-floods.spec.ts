@@ -71,11 +71,10 @@ describe('a foreign worker that floods', () => {
 
   it.each<[string, string, object[], number]>([
     ['frames', POLL_KEYS[0], Array.from({ length: 1_000 }, () => ({ op: 'pong' })), FLOOD / 1_000],
-    ['large frames', POLL_KEYS[1], [finish('x'.repeat(900_000))], 500],
-    ['frames of many values', POLL_KEYS[2], [finish(Array.from({ length: 95_000 }, () => 1))], 100],
+    ['frames of many values', POLL_KEYS[1], [finish(Array.from({ length: 95_000 }, () => 1))], 100],
   ])('stops a foreign worker that floods with %s by long-poll requests', async (what, key, frames, times) => {
     const poller = new Agent(gateway.url, key);
-    const worker = `flood-${what.length}`;
+    const worker = `flood-of-${what.split(' ').at(-1)}`;
     const hello = { op: 'hello', protocol: WORKER_PROTOCOL, worker, sdk: 'test/1', tools: [ADD] };
     const { workerId } = (await poller.request<WorkerWelcome>('POST', '/v1/workers', hello)).body;
     let answer = { status: 0, body: {} };

@@ -113,17 +113,17 @@ export const WorkerEnv = z.object({
     shownDefault: '`none`; standalone: `/`',
   }),
   WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE).meta({
-    description: 'Disk space of the files of one session in bytes; `none`: no limit.',
+    description: 'Disk space of the files of one session, or of the bundles of a tenant, in bytes; `none`: no limit.',
     shownDefault: '`10737418240` (10 GiB)',
   }),
-  WORKSPACE_QUOTA_FILES: quota(500_000).describe('Files and folders of one session; `none`: no limit.'),
+  WORKSPACE_QUOTA_FILES: quota(500_000).describe('Files and folders of one session, or of the bundles of a tenant; `none`: no limit.'),
   TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE).meta({
     description:
-      'Disk space of all sessions of a tenant in bytes, and apart from them of its MCP servers over stdio and their bundles; `none`: no limit.',
+      'Disk space of all sessions of a tenant in bytes, and apart from them of the bundles of its MCP servers; `none`: no limit.',
     shownDefault: '`53687091200` (50 GiB)',
   }),
   TENANT_QUOTA_FILES: quota(2_500_000).describe(
-    'Files and folders of all sessions of a tenant, and apart from them of its MCP servers and bundles; `none`: no limit.',
+    'Files and folders of all sessions of a tenant, and apart from them of the bundles of its MCP servers; `none`: no limit.',
   ),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),

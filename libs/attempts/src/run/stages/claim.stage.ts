@@ -34,8 +34,8 @@ export const claimStage: AttemptStage = {
     });
     const lost = () => attempt.abort('lease_lost');
     const writeSeq = takenOver === undefined ? 0 : takenOver.writeSeq + LATE_WRITES;
-    // Bytes that another process wrote are not known: as many as there may be.
-    const keptBytes = Math.min((takenOver?.writeSeq ?? 0) * KEPT_BYTES.write, KEPT_BYTES.attempt);
+    // Sizes of the writes of the process before are unknown: counted as large as they can be.
+    const keptBytes = Math.min(((takenOver?.writeSeq ?? 0) % LATE_WRITES) * KEPT_BYTES.write, KEPT_BYTES.attempt);
     run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, lost, writeSeq, keptBytes);
     run.trace = deps.tracer?.start(job.callId, claimed, pool);
     if (takenOver !== undefined) return;
