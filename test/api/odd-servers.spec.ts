@@ -19,6 +19,12 @@ const TOOLS = [
   tool('count', { type: 'object' }, { outputSchema: { type: 'object', properties: { owner: { type: 'integer' } } } }),
   tool('mail', { type: 'object', properties: { to: LOOK_AHEAD, subject: { type: 'string' } } }),
   tool('owner', { type: 'object' }, { outputSchema: { type: 'object', properties: { owner: LOOK_AHEAD } } }),
+  tool('clear', { type: 'object', properties: { note: { type: 'string', nullable: true } } }),
+  tool('either', {
+    type: 'object',
+    additionalProperties: false,
+    anyOf: ['a', 'b'].map((name) => ({ properties: { [name]: { type: 'string' } }, required: [name] })),
+  }),
   tool('race', {
     type: 'object',
     properties: { constructor: { type: 'string' }, season: { type: 'integer' } },
@@ -174,6 +180,8 @@ describe('odd MCP servers', () => {
     ['odd__mail', { to: 'ann@example.com' }],
     ['odd__owner', {}],
     ['odd__race', { constructor: 'ferrari', season: 2024 }],
+    ['odd__clear', { note: null }],
+    ['odd__either', { b: 'x' }],
     ['odd__shot', {}],
     ['odd__shot', { size: { width: 2 } }],
   ])('runs %s, whose schema is odd, once', async (name, args) => {

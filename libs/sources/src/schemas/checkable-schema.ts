@@ -1,5 +1,5 @@
 import type { JsonSchema, JsonValue } from '#contracts';
-import { isFields } from '../fields.js';
+import { fieldsOf, isFields } from '../fields.js';
 import { mendDraft, mendRoot } from './drafts.js';
 import { inexactSchemas } from './inexact.js';
 import { ANNOTATIONS, CHECKS, FORMATS, isSchema, MANY, NAMED, ONE, patternFault, UNCHECKED } from './keywords.js';
@@ -101,7 +101,8 @@ class Reading {
     for (const key of MANY) this.many(node, key, pointer);
     for (const key of NAMED) this.named(node, key, pointer);
     this.dependencies(node, pointer);
-    if (node['nullable'] !== undefined && (node['nullable'] !== true || node['type'] === undefined)) delete node['nullable'];
+    nullable(node);
+    this.closed(node, pointer);
   }
 
   /** Checks that a converter has left out already. */
@@ -135,6 +136,24 @@ class Reading {
     );
     node['required'] = kept;
     this.lossy.add(node);
+  }
+
+  /** A schema that is closed beside parts with members of their own would refuse each of these. */
+  private closed(node: JsonSchema, pointer: string): void {
+    const { properties = {}, patternProperties, additionalProperties } = node;
+    if (additionalProperties !== false || patternProperties !== undefined || !isFields(properties)) return;
+    const parts = [node['allOf'], node['anyOf'], node['oneOf']].flatMap((it) => (Array.isArray(it) ? it : []));
+    const names = parts.flatMap((part) => Object.keys(fieldsOf(fieldsOf(this.target(part))['properties'])));
+    const others = names.filter((name) => !Object.hasOwn(properties, name));
+    if (others.length === 0) return;
+    this.say(`${pointer}/additionalProperties`, false, `its parts have the member ${others[0]}`);
+    delete node['additionalProperties'];
+    this.lossy.add(node);
+  }
+
+  private target(part: JsonValue): unknown {
+    const { $ref } = fieldsOf(part);
+    return typeof $ref === 'string' ? resolveReference($ref, this.root, this.anchors)?.schema : part;
   }
 
   private defaults(node: JsonSchema): void {
@@ -263,6 +282,15 @@ class Reading {
     }
     if (isInexact(node['contains'])) delete node['maxContains'];
   }
+}
+
+/** Null as a type: for arguments that only the type allows to be null. */
+function nullable(node: JsonSchema): void {
+  const { nullable: isNullable, type, enum: values } = node;
+  delete node['nullable'];
+  if (isNullable !== true || type === undefined) return;
+  node['type'] = [...new Set([type, 'null'].flat())];
+  if (Array.isArray(values) && !values.includes(null)) node['enum'] = [...values, null];
 }
 
 const NEGATIONS = [
