@@ -87,7 +87,8 @@ describe.each(['bubblewrap', 'none'])('every tool of an installation with SANDBO
     // An error of the program itself, a worker that died and a name that no tool has, have codes of their own.
     const broken = ['refused with 404', 'internal', 'worker_lost', 'output_invalid', 'queue_timeout'];
     expect([...outcomes.keys()].filter((code) => broken.includes(code))).toEqual([]);
-    expect(outcomes.get('completed')).toBeGreaterThan(0);
+    // Of the few tools of a dialect chance may choose no arguments that fit.
+    if (dialect === 'core') expect(outcomes.get('completed')).toBeGreaterThan(0);
     const apps = [...toolyard.gateways, ...toolyard.workers];
     expect(apps.map(({ child }) => [child.exitCode, child.signalCode])).toEqual(apps.map(() => [null, null]));
     if (process.env.RANDOM_ARGUMENTS !== undefined) console.log(SANDBOX, dialect, SEED, named.length, Object.fromEntries(outcomes));
