@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Call, Dialect, type Problem, type ToolDescriptor } from '#contracts';
@@ -5,6 +6,7 @@ import { argumentsOf } from '../../libs/dialects/src/testing/arbitrary-arguments
 import { randomArguments } from '../../libs/tools/src/testing/random-arguments.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
+import { SshServer } from '../support/ssh-server.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** Calls of each tool, at least one by each of its names. More: `RANDOM_ARGUMENTS=500 npm test -- test/process/every-tool.modes.spec.ts`. */
@@ -17,16 +19,35 @@ const TEXTS = ['exit 3', 'kill -9 $$', 'echo a; false', '"', '$(', 'while', 'pro
 const TIMEOUTS = { runMs: 5_000 };
 const WAITS = ['suspended', 'approval', 'input'];
 
-describe.each(['bubblewrap', 'none'])('every tool of an installation with SANDBOX=%s', (SANDBOX) => {
+/** On a host over ssh run all commands of all sessions; what would run on the worker beside them is refused. */
+const PLACES: [place: string, sandbox: string][] = [
+  ['with SANDBOX=bubblewrap', 'bubblewrap'],
+  ['with SANDBOX=none', 'none'],
+  ['whose commands run on a host over ssh', 'none'],
+];
+
+describe.each(PLACES)('every tool of an installation %s', (place, SANDBOX) => {
+  let host: SshServer | undefined;
   let toolyard: TestCluster;
   let agent: Agent;
   let tools: ToolDescriptor[];
   beforeAll(async () => {
-    toolyard = await startTestCluster({ lists: true, env: { SANDBOX, TOOLYARD_USER: 'local', EGRESS_ALLOW_HOSTS: '' } });
+    if (place.includes('ssh')) host = await SshServer.start({ asOrdinaryUser: true, contained: true });
+    toolyard = await startTestCluster({
+      lists: true,
+      env: { SANDBOX, TOOLYARD_USER: 'local', EGRESS_ALLOW_HOSTS: '' },
+      ...(host === undefined ? {} : { config: { remoteHosts: { build: host.settings() } } }),
+    });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     ({ tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body);
   });
-  afterAll(() => toolyard.close());
+  afterAll(async () => {
+    await toolyard.close();
+    await host?.close();
+  });
+
+  const filesOnWorker = () =>
+    readdirSync(toolyard.workspaceRoot, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 
   /** Random arguments may have made schedules, whose runs would go on. */
   const schedulesRemoved = async () => {
@@ -89,9 +110,10 @@ describe.each(['bubblewrap', 'none'])('every tool of an installation with SANDBO
     expect([...outcomes.keys()].filter((code) => broken.includes(code))).toEqual([]);
     // Of the few tools of a dialect chance may choose no arguments that fit.
     if (dialect === 'core') expect(outcomes.get('completed')).toBeGreaterThan(0);
+    if (host !== undefined) expect(filesOnWorker()).toEqual([]);
     const apps = [...toolyard.gateways, ...toolyard.workers];
     expect(apps.map(({ child }) => [child.exitCode, child.signalCode])).toEqual(apps.map(() => [null, null]));
-    if (process.env.RANDOM_ARGUMENTS !== undefined) console.log(SANDBOX, dialect, SEED, named.length, Object.fromEntries(outcomes));
+    if (process.env.RANDOM_ARGUMENTS !== undefined) console.log(place, dialect, SEED, named.length, Object.fromEntries(outcomes));
   };
 
   it(

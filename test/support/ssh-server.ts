@@ -20,12 +20,19 @@ export class SshServer {
     readonly port: number,
     /** User of the server, if not the one that runs the test, who may be root. */
     private readonly ordinary: typeof ORDINARY_USER | undefined,
+    private readonly isContained: boolean,
   ) {}
 
-  /** @throws Error that names the Debian packages where OpenSSH is missing */
-  static async start(options: { readonly asOrdinaryUser?: boolean } = {}): Promise<SshServer> {
+  /**
+   * `contained`, as an ordinary user only: its commands write no other files than those in `folder`, and see no other processes
+   * than theirs.
+   *
+   * @throws Error that names the Debian packages where OpenSSH is missing
+   */
+  static async start(options: { readonly asOrdinaryUser?: boolean; readonly contained?: boolean } = {}): Promise<SshServer> {
     if (!existsSync(SSHD)) throw new Error(`${SSHD} is missing: apt-get install openssh-server openssh-client`);
-    const server = new SshServer(await freePort(), options.asOrdinaryUser === true ? ORDINARY_USER : undefined);
+    const ordinary = options.asOrdinaryUser === true ? ORDINARY_USER : undefined;
+    const server = new SshServer(await freePort(), ordinary, options.contained === true);
     for (const key of ['host', 'other', 'user', 'stranger'])
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'root@build host', '-f', server.path(key)]);
     writeFileSync(server.path('authorized'), readFileSync(server.path('user.pub')));
@@ -104,7 +111,9 @@ export class SshServer {
       return ['--ro-bind', this.path(file), `/etc/${file}`];
     });
     const user = ['--unshare-user', '--uid', String(id), '--gid', String(id)];
-    return ['bwrap', '--die-with-parent', '--dev-bind', '/', '/', ...binds, ...user, SSHD];
+    const isolation = ['--dev', '/dev', '--proc', '/proc', '--unshare-pid', '--tmpfs', '/tmp', '--bind', this.folder, this.folder];
+    const root = this.isContained ? ['--ro-bind', '/', '/', ...isolation] : ['--dev-bind', '/', '/'];
+    return ['bwrap', '--die-with-parent', ...root, ...binds, ...user, SSHD];
   }
 
   /** Accepts no more connections; those that are open stay. */
