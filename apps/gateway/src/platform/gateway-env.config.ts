@@ -128,7 +128,7 @@ export const GatewayEnv = z.object({
   }),
   TENANT_CALL_BYTES: integer(16_777_216, 1_000_000_000_000, 134_217_728).meta({
     description:
-      'The same of the calls of a tenant that have not ended: arguments, the events that change them, what suspended calls keep (states, updates, turns of sub-agents), inputs and arguments that people edit. With the last three they have at most twice as many. The least is more than one call can have.',
+      'The same of the calls of a tenant that have not ended: arguments, the events that change them, what suspended calls keep (states, updates, turns of sub-agents), inputs and arguments that people edit. With the last three they have at most twice as many. The least is more than one call can have. Set it alike for gateways and workers.',
     shownDefault: '`134217728` (128 MiB)',
   }),
   SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets, event streams and polling workers of one key.'),
