@@ -25,6 +25,10 @@ await withDemoInstallation(async ({ browser, url, key, toolyard }) => {
   await page.setViewportSize({ width: 1200, height: 940 });
   await page.goto(`${url}/approvals`);
   await page.getByText('rm -rf dist node_modules').first().click();
+  // The question is complete: its buttons stay where they are.
+  await page.locator('[data-call][aria-current]').filter({ hasText: 'rm -rf dist node_modules' }).waitFor();
+  await page.getByRole('region', { name: 'Before this in the session' }).waitFor();
+  await page.locator('[data-takes-keys=true]').waitFor();
   await page.getByRole('button', { name: 'Edit and allow' }).click();
   const command = page.getByRole('dialog').getByRole('textbox', { name: 'command' });
   await command.fill('rm -rf dist');

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pictures, withDemoInstallation } from './demo-installation.mjs';
 
-const [WIDTH, HEIGHT] = [1000, 620];
+const [WIDTH, HEIGHT] = [1200, 700];
 const MOST_BYTES = 2_000_000;
 const QUALITY = 0.62;
 
@@ -64,12 +64,16 @@ await withDemoInstallation(async ({ browser, url, key, toolyard }) => {
 
   await page.goto(`${url}/approvals`);
   await page.getByText('rm -rf dist node_modules').first().click();
-  await page.getByRole('button', { name: 'Edit and allow' }).waitFor();
+  // The question is complete: its buttons stay where they are.
+  await page.locator('[data-call][aria-current]').filter({ hasText: 'rm -rf dist node_modules' }).waitFor();
+  await page.getByRole('region', { name: 'Before this in the session' }).waitFor();
+  await page.locator('[data-takes-keys=true]').waitFor();
   await shoot(3_000);
   await page.getByRole('button', { name: 'Edit and allow' }).click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'command' }).fill('rm -rf dist');
-  await page.getByRole('region', { name: 'Your changes' }).getByRole('table').waitFor();
-  await shoot(4_000);
+  await shoot(1_500);
+  await page.getByRole('region', { name: 'Your changes' }).getByRole('table').scrollIntoViewIfNeeded();
+  await shoot(2_500);
 
   await page.goto(`${url}/failures`);
   await page.locator('[data-fingerprint]').first().waitFor();
@@ -94,9 +98,8 @@ await withDemoInstallation(async ({ browser, url, key, toolyard }) => {
   await page.locator('[data-turn]').first().waitFor();
   await shoot(3_000);
 
-  const command = `toolyard call shell command='date +%Y'`;
-  await type(command);
-  await shoot(2_500, await terminal(screen, command, await toolyard(['call', 'shell', 'command=date +%Y'])));
+  await type('toolyard usage');
+  await shoot(3_000, await terminal(screen, 'toolyard usage', await toolyard(['usage'])));
 });
 
 const svg = svgOf(frames);
