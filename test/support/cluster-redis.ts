@@ -43,8 +43,8 @@ export async function startClusterRedis(): Promise<ClusterRedis> {
 }
 
 /** A cluster of one node that has every slot: what a cluster refuses (commands across slots) without its failovers. */
-export async function startClusterOfOne(): Promise<{ readonly server: RedisServer; readonly url: string }> {
-  const { server } = await startNode();
+export async function startClusterOfOne(settings: readonly string[] = []): Promise<{ readonly server: RedisServer; readonly url: string }> {
+  const { server } = await startNode(settings);
   const node = createRedis(server.url);
   try {
     await node.call('CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS - 1);

@@ -40,6 +40,7 @@ describe('parseRedisUrl', () => {
         { host: 'b', port: 7001 },
       ],
     });
+    expect(parseRedisUrl('rediss+cluster://a')).toMatchObject({ kind: 'cluster', nodes: [{ host: 'a' }], options: { tls: {} } });
   });
 
   it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])(

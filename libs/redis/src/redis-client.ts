@@ -32,14 +32,14 @@ export type RedisTarget =
   | { readonly kind: 'cluster'; readonly nodes: readonly { host: string; port: number }[]; readonly options: RedisOptions };
 
 const EXPECTED =
-  'redis://[user:password@]host:port[/db], rediss://…, unix:///path/to/socket, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port';
+  'redis://[user:password@]host:port[/db], rediss://…, unix:///path/to/socket, redis+sentinel://host:port,host:port/master-name, redis+cluster://host:port,host:port or rediss+cluster://…';
 
 /**
- * Reads `redis://`, `rediss://`, `unix://`, `redis+sentinel://` (with the master's name as path, `mymaster` by default) and
- * `redis+cluster://`. Throws an Error with the expected forms and without the password.
+ * Reads `redis://`, `rediss://`, `unix://`, `redis+sentinel://` (with the master's name as path, `mymaster` by default),
+ * `redis+cluster://` and `rediss+cluster://`. Throws an Error with the expected forms and without the password.
  */
 export function parseRedisUrl(url: string): RedisTarget {
-  const match = /^(redis|rediss|unix|redis\+sentinel|redis\+cluster):\/\/(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?$/.exec(url);
+  const match = /^(redis|rediss|unix|redis\+sentinel|rediss?\+cluster):\/\/(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?$/.exec(url);
   if (!match) throw new Error(`REDIS_URL is not a Redis URL. Expected ${EXPECTED}.`);
   const [, scheme, userInfo, hosts = '', path = ''] = match;
   const options = credentials(userInfo);
@@ -50,6 +50,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   }
   const nodes = hosts.split(',').map(hostAndPort);
   if (scheme === 'redis+cluster') return { kind: 'cluster', nodes, options };
+  if (scheme === 'rediss+cluster') return { kind: 'cluster', nodes, options: { ...options, tls: {} } };
   if (scheme === 'redis+sentinel')
     return { kind: 'sentinel', options: { ...options, sentinels: nodes, name: path.slice(1) || 'mymaster' } };
 
@@ -165,6 +166,8 @@ class OwnedCluster extends Cluster {
 function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, options: RedisClientOptions): Cluster {
   return new OwnedCluster([...target.nodes], {
     redisOptions: { ...redisOptionsFor(target, options), ...silenceLimit(options) },
+    // Certificates are of names, which ioredis would replace by addresses.
+    ...(target.options.tls === undefined ? {} : { dnsLookup: (name, found) => found(null, name) }),
     // The check would wait for any node without a limit. Commands to a cluster that is down are retried.
     enableReadyCheck: false,
     enableOfflineQueue: options.role !== 'producer',
