@@ -121,9 +121,9 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
     const isOfWorker = request.routeOptions.url?.startsWith(WORKERS_PATH) === true;
     const mostParts = isOfWorker ? WORKER_LIMITS.jsonParts : LIMITS.jsonParts;
-    if (isOfWorker) request.workerBody = { bytes: Buffer.byteLength(text), parts: countParts(text, mostParts) };
     const parse = () => {
       try {
+        if (isOfWorker) request.workerBody = { bytes: Buffer.byteLength(text), parts: countParts(text, mostParts) };
         done(null, parseJsonBody(text, mostParts));
       } catch (error) {
         done(toProblem(error));

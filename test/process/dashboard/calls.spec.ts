@@ -312,7 +312,7 @@ describe('failures', () => {
     for (const [n, of] of ['one', 'one', 'two'].entries())
       await stage.agent.run(
         'shell',
-        { command: `echo "cannot find ${of}" >&2; exit 11 # ${n}` },
+        { command: `printf 'can%s find ${of}' not >&2; exit 11 # ${n}` },
         { sessionId: 'kinds', agentId: `hit-${of}` },
       );
     const page = await stage.open('/failures?window=1h');

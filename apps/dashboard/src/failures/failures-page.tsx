@@ -1,4 +1,5 @@
 import { NativeSelect, Table, TextInput, VisuallyHidden } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilterOff, IconMoodSmile, IconSearch } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -20,6 +21,7 @@ import classes from './failures-page.module.css';
 const route = getRouteApi('/failures');
 /** Least time between reloads of the groups after failures. */
 const ASK_MS = 1000;
+const SETTLED_MS = 300;
 
 /** Failures grouped by similarity, with counts, times and a replay of a whole group. */
 export function FailuresPage() {
@@ -44,6 +46,9 @@ export function FailuresPage() {
   const peeked = shown.find(({ fingerprint }) => fingerprint === peek);
   const since = failures.data?.since;
   const change = (next: FailureSearch) => void navigate({ search: next, replace: true });
+  const [typed, setTyped] = useState(q);
+  const settle = useDebouncedCallback((text: string) => change({ ...search, q: text === '' ? undefined : text }), SETTLED_MS);
+  useEffect(() => setTyped(q), [q]);
   return (
     <>
       <PageHead title="Failures" about="The same tool, the same error, the same message but for numbers, ids and paths.">
@@ -52,8 +57,11 @@ export function FailuresPage() {
           aria-label="Search failures"
           placeholder="Search"
           leftSection={<IconSearch size={14} aria-hidden />}
-          value={q}
-          onChange={({ currentTarget: { value } }) => change({ ...search, q: value === '' ? undefined : value })}
+          value={typed}
+          onChange={({ currentTarget: { value } }) => {
+            setTyped(value);
+            settle(value);
+          }}
         />
         <NativeSelect
           size="xs"

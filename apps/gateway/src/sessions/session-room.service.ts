@@ -71,7 +71,7 @@ export class SessionRoom {
     const names = [keys.sessionBytes(tenantId), keys.sessionEnds(tenantId)];
     const fits = await COUNT.run(this.redis, names, [`${entry}:${id}`, counted, now, now + lifeMs, always ? -1 : most]);
     if (fits === 1) return;
-    const why = `The sessions, saved views and worker outputs of the tenant have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
+    const why = `The sessions of the tenant, with their hooks, its MCP sessions, saved views and worker outputs have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
     throw new ProblemError('quota_exceeded', why);
   }
 
