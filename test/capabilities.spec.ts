@@ -23,7 +23,7 @@ describe('test/capabilities.json', () => {
     expect(JSON.parse(readFileSync('test/capabilities.json', 'utf8'))).toEqual(map);
   });
 
-  it('names rows of the matrix and nothing else in test/capabilities.json', () => {
+  it('names only rows of the matrix in test/capabilities.json', () => {
     expect(Object.keys(map).filter((row) => !/^(CC|RP|PP|EX|EV|HK|TB|TS|VA|AV|CN|DX|K)-\d{2,3}$/.test(row))).toEqual([]);
   });
 
@@ -37,7 +37,7 @@ describe('test/capabilities.json', () => {
 
 describe('a row in a title', () => {
   it('counts a row at the end of a title only, one or several, in every form of a title', () => {
-    const source = `it('runs [PP-01]', f); it.each([[1]])("takes %s [PP-02, EX-30]", f); test(\`a \\'b\\' [K-24]\`, f); it('[PP-03] first', f);`;
+    const source = `it('runs [PP-01]', f); it.each([[1]])("accepts %s [PP-02, EX-30]", f); test(\`a \\'b\\' [K-24]\`, f); it('[PP-03] first', f);`;
     expect(claimsOf(source)).toEqual([
       ['PP-01', 'runs'],
       ['PP-02', 'takes %s'],

@@ -63,7 +63,7 @@ const found = (facts: readonly EventFacts[], awayMs = 0) => {
 };
 
 describe('the checker of invariants', () => {
-  it('finds nothing wrong in a right log', () => {
+  it('finds no fault in a correct log', () => {
     expect(found([submitted(), start(), end({ attempt: 1, fence: 1 })])).toEqual([]);
     expect(
       found([submitted(), asked, decided('allow'), start(), retry('worker_lost'), start(2, 3), end({ attempt: 2, fence: 3 })]),
@@ -90,7 +90,7 @@ describe('the checker of invariants', () => {
     expect(found(facts)).toContain(invariant);
   });
 
-  it('finds bytes that an open call keeps beside the log and is not counted with, and bytes of a call that has ended', () => {
+  it('finds uncounted bytes of an open call beside the log, and bytes of an ended call', () => {
     const beside = (bytes: number) => ({ ref: 'suspension.1', sha256: '', bytes });
     const asks: EventFacts = { type: 'call.input_requested', data: { nextAttempt: 2, state: beside(10) } };
     const given: EventFacts = { type: 'call.input_given', data: { request: 1, stored: beside(5) } };
@@ -142,7 +142,7 @@ describe('the checker of invariants', () => {
       expect(breaches(facts)).toEqual([expect.stringMatching(message)]);
     });
 
-    it('finds in the log a yes of who submitted the call, or one that it replays, where four eyes are asked for', () => {
+    it('finds in the log an approval by the submitter of the call or of one that it replays, under four eyes', () => {
       const own = (actor: string, data = {}) =>
         breaches([submission('a', digestOf('a'), data), question, by(actor, yes), ran({}), done]).map((line) =>
           line.split(' ').slice(2).join(' '),
@@ -170,12 +170,12 @@ describe('the checker of invariants', () => {
     expect(find({ [CALL]: [first, { ...second, tenantid: 'else' }] })).toEqual([`I12 ${CALL}:`]);
   });
 
-  it('leaves out the time in which no app could end calls', () => {
+  it('excludes the time in which no app could end calls', () => {
     const late = [submitted(), start(), cancel, end({ attempt: 1, fence: 1, at: 6_001 })];
     expect([found(late), found(late, 1)]).toEqual([['I15'], []]);
   });
 
-  it('finds what clients got and the log does not have, in another order, of another tenant, or not at all', () => {
+  it('finds client events that differ from the log, in order, tenant or existence', () => {
     const list = events([submitted(), start(), end({ attempt: 1, fence: 1 })]);
     const log = { calls: new Map([[CALL, list]]), events: new Map(list.map((event, n) => [`7.${n + 1}`, event])), violations: [] };
     const [first, second, third] = list;
@@ -200,7 +200,7 @@ describe('the checker of invariants', () => {
     expect(histories.check(log).map((line) => line.split(' ')[0])).toEqual(['I1', 'I8']);
   });
 
-  it('finds a file in an archive that no checkpoint covers and no archive has, and nothing wrong in an archive without segments', async () => {
+  it('finds an uncovered or unknown file in an archive, and no fault in an archive without segments', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-invariants-'));
     expect(await checkArchive(`file://${folder}`)).toEqual([]);
     mkdirSync(join(folder, 'segments'));
@@ -209,7 +209,7 @@ describe('the checker of invariants', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('finds a key that got calls of two tenants', () => {
+  it('finds a key that received calls of two tenants', () => {
     const other = '07-01JZ8C5W3Q4X9R7T2M6K8N0P2V';
     const calls = new Map([CALL, other].map((id, n) => [id, events([submitted()], id, n === 0 ? 'acme' : 'else')]));
     const histories = new ClientHistories();

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 const GUIDE = 'deploy/guides/threat-model.md';
 const ENTRY = /^(\d+)\. (.+)\n {3}\(\[`.+`\]\((.+)\)\)$/gm;
 
-it('finds each test that the threat model names in the file that it names', () => {
+it('finds each test that the threat model names in the named file', () => {
   const guide = readFileSync(GUIDE, 'utf8');
   const entries = [...guide.matchAll(ENTRY)].map(([, number, title = '', file = '']) => ({ number, title, file }));
   // Tests of a table have a placeholder in their title.

@@ -25,7 +25,7 @@ describe('the order of thorough test files', () => {
     expect(new Set(first)).toEqual(new Set(pathsOf(FILES)));
   });
 
-  it('holds each thorough test file once in the order', () => {
+  it('lists each thorough test file once in the order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1 })), fc.array(fc.string()), fc.nat(), (paths, changed, commits) => {
         const files = paths.map((path) => ({ path }));

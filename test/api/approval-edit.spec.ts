@@ -36,7 +36,7 @@ async function asked(sessionId: string, args: object = { path: 'a.txt', content:
 }
 
 describe('a call that is allowed with edited arguments', () => {
-  it('runs exactly the edited arguments of an allowed call, and the log says who changed what; its key still finds it', async () => {
+  it('runs exactly the edited arguments of an allowed call, logs who changed what, and keeps its idempotency key', async () => {
     const sessionId = await session();
     const key = { 'Idempotency-Key': 'edited-once' };
     const { id, approval } = await asked(sessionId, undefined, key);
@@ -80,7 +80,7 @@ describe('a call that is allowed with edited arguments', () => {
     expect([seen.includes(GITHUB), seen.includes(other)]).toEqual([false, false]);
   });
 
-  it('takes edited arguments with an approval over WebSocket, too', async () => {
+  it('accepts edited arguments with an approval over WebSocket, too', async () => {
     const sessionId = await session();
     const { id } = await asked(sessionId);
     const stream = await agent.stream();
@@ -113,7 +113,7 @@ describe('a call that is allowed with edited arguments', () => {
 });
 
 describe('an edit', () => {
-  it('refuses an edit of arguments into a denied path, or out of the workspace, with the reasons, and the call goes on waiting', async () => {
+  it('refuses an edit of arguments into a denied path or out of the workspace, with reasons, while the call keeps waiting', async () => {
     const sessionId = await session({ grants: { deniedPaths: { read: [], write: ['keys'] } } });
     const { id } = await asked(sessionId);
     for (const path of ['keys', 'x/../keys']) {
@@ -133,7 +133,7 @@ describe('an edit', () => {
     expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('keeps no placeholder in edited arguments in place of a secret', async () => {
+  it('refuses a placeholder in place of a secret in edited arguments', async () => {
     const waiting = await asked(await session(), { path: 'a.txt', content: GITHUB });
     const { status, body } = await edit(waiting.id, { path: 'b.txt', content: '[REDACTED]' });
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([422, 'invalid_request', '/arguments']);
@@ -149,7 +149,7 @@ describe('an edit', () => {
     expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('runs the arguments of the first edit when edits and other decisions come together at two gateways', async () => {
+  it('runs the arguments of the first edit among concurrent edits and decisions at two gateways', async () => {
     const sessionId = await session();
     const second = tenant.other;
     for (let round = 0; round < 5; round++) {

@@ -12,7 +12,7 @@ describe('calls that need approval', () => {
   });
   afterAll(() => tenant?.close());
 
-  it('lists calls that need approval in pages, highest risk first and then oldest first, where that is asked for', async () => {
+  it('lists waiting calls in pages by risk, then by age, on request', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const asked = { low: [] as string[], medium: [] as string[], high: [] as string[] };
     const remove = (command: string) => ['shell', { command }, 'high'] as const;

@@ -26,7 +26,7 @@ describe('batches on real workers', () => {
     }, `batch ${id} to end`);
   const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
 
-  it('runs 1,000 calls of one turn and gives their results in call order, seen from another gateway [DX-06, EX-03]', async () => {
+  it('runs 1,000 calls of one turn and returns their results in call order at another gateway [DX-06, EX-03]', async () => {
     const calls = Array.from({ length: 1_000 }, (_nothing, n) => ({ tool: 'echo', arguments: { n }, toolCallId: `t${n}` }));
     const { id } = await submit({ strategy: { type: 'parallel' }, sessionId: 'thousand', calls });
     const batch = await ended(id);
@@ -36,7 +36,7 @@ describe('batches on real workers', () => {
     expect(new Set(batch.results.map(({ callId }) => callId)).size).toBe(1_000);
   });
 
-  it('keeps the strategy that the agent was given, whatever the model writes into arguments [EX-01]', async () => {
+  it('uses the strategy of the agent, whatever the model writes into arguments [EX-01]', async () => {
     const wish = { strategy: { type: 'parallel' }, onFailure: 'abort', duration_ms: 100 };
     const calls = Array.from({ length: 3 }, () => ({ tool: 'echo', arguments: wish }));
     const { id } = await submit({ strategy: { type: 'sequential' }, sessionId: 'wishes', calls });

@@ -95,14 +95,14 @@ describe('batches', () => {
     expect((await ended(body.id)).results.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
   });
 
-  it('runs the reads of a batch together and anything else alone by default [EX-10, PP-62]', async () => {
+  it('runs the reads of a batch together and all other calls alone by default [EX-10, PP-62]', async () => {
     const { body } = await submit({ sessionId: newSession(), calls: [read, read, write, read] });
     expect(body.strategy).toEqual({ type: 'tiered' });
     for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
     expect((await ended(body.id)).status).toBe('ended');
   });
 
-  it('runs a batch as its session says unless the batch says otherwise itself [EX-01]', async () => {
+  it('runs a batch by the strategy of its session, unless the batch names its own [EX-01]', async () => {
     const [sessionId, calls] = [newSession(), [read, read]];
     const put = (strategy: unknown) => agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { strategy });
     const strategyOf = async (more = {}) => (await submit({ sessionId, calls, ...more })).body.strategy;
@@ -165,7 +165,7 @@ describe('batches', () => {
       expect(await agent.request('POST', '/v1/batches', body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
 
-  it('cancels a batch as a whole, with or without a session: what has not ended ends, and nothing more starts', async () => {
+  it('cancels a whole batch, with or without a session: open calls end, and none starts', async () => {
     for (const sessionId of [undefined, newSession()]) {
       const { body: batch } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
       await queued(batch.id, [0, 1]);
@@ -238,7 +238,7 @@ describe('batches', () => {
       ]);
     });
 
-    it('runs nothing of an all-or-nothing batch when one of its calls is refused [K-10, RP-27]', async () => {
+    it('runs nothing of an all-or-nothing batch if one call is refused [K-10, RP-27]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, { tool: 'no_such_tool' }] },
         { prefer: 'wait=20' },
@@ -252,7 +252,7 @@ describe('batches', () => {
       expect((await eventsOf(body)).filter(({ type }) => type === 'call.start')).toEqual([]);
     });
 
-    it('runs nothing of an all-or-nothing batch when the arguments of one call are no JSON, and says so [VA-14]', async () => {
+    it('runs nothing of an all-or-nothing batch if the arguments of one call are no JSON, with the reason [VA-14]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', sessionId: newSession(), calls: [{ tool: 'echo', arguments: '{"a":' }, read] },
         { prefer: 'wait=20' },
@@ -276,7 +276,7 @@ describe('batches', () => {
     };
     const decide = (callId: string, decision: 'allow' | 'deny') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision });
 
-    it('starts an all-or-nothing batch when every question was answered with yes [PP-93]', async () => {
+    it('starts an all-or-nothing batch after every approval was given [PP-93]', async () => {
       const { id, waiting } = await asking([write, read, write]);
       expect(await decide(waiting[0] ?? '', 'allow')).toMatchObject({ status: 200, body: { status: 'waiting_approval' } });
       expect((await decide(waiting[0] ?? '', 'allow')).status).toBe(409);
@@ -288,7 +288,7 @@ describe('batches', () => {
       expect(decided?.actor).toBe(`apikey:${tenant.keyId('main')}`);
     });
 
-    it('runs nothing of an all-or-nothing batch after a no, and says of each call what became of it [PP-94]', async () => {
+    it('runs nothing of an all-or-nothing batch after a denial, with the result of each call [PP-94]', async () => {
       const { id, waiting } = await asking([write, write, write, read]);
       await decide(waiting[1] ?? '', 'allow');
       await decide(waiting[0] ?? '', 'deny');
@@ -349,7 +349,7 @@ describe('batches', () => {
       }
     });
 
-    it('runs everything of a steered parallel batch, and hands the message over at the end [EX-08]', async () => {
+    it('runs all of a steered parallel batch, and returns the message at the end [EX-08]', async () => {
       const sessionId = newSession();
       const { body } = await submit({ strategy: { type: 'parallel' }, sessionId, calls: [read, write, read] });
       const ids = await queued(body.id, [0, 1, 2]);
@@ -360,7 +360,7 @@ describe('batches', () => {
       expect([batch.stopped, batch.steering.map(({ message }) => message)]).toEqual([undefined, ['too late']]);
     });
 
-    it('takes at most 100 waiting messages that steer a session', async () => {
+    it('accepts at most 100 waiting steering messages of a session', async () => {
       const sessionId = newSession();
       for (let n = 0; n < 100; n++) await steer(sessionId, `${n}`);
       expect(await agent.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'one more' })).toMatchObject({
@@ -370,7 +370,7 @@ describe('batches', () => {
     });
   });
 
-  it('stops a batch with its session: what waits ends, what runs is asked to stop, nothing starts [CC-22]', async () => {
+  it('stops a batch with its session: waiting calls end, running ones are cancelled, none starts [CC-22]', async () => {
     const sessionId = newSession();
     const sleep = { tool: 'shell', arguments: { command: 'sleep 600' } };
     const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [sleep, read, read] });

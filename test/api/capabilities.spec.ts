@@ -35,7 +35,7 @@ describe('what agents of every kind rely on', () => {
     agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: change });
   const cancel = (id: string) => agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
 
-  it('runs a tool under the names that other agents taught models, and tells its own [CC-14]', async () => {
+  it('runs a tool under the names that other agents use, and reports its own [CC-14]', async () => {
     await agent.run('fs_write', { path: 'named.txt', content: 'one' });
     for (const name of ['file_read', 'read_file', 'read', 'fs_read', 'fsRead']) {
       const call = await agent.run(name, { path: 'named.txt' });
@@ -44,7 +44,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('takes the arguments of a shell call under other names, or as a bare text [CC-16, TB-02]', async () => {
+  it('accepts the arguments of a shell call under other names, or as a bare text [CC-16, TB-02]', async () => {
     for (const args of [{ command: 'echo hi' }, { cmd: ' echo hi ' }, { script: '', sh: 'echo hi' }, '{"command":"echo hi"}', 'echo hi'])
       expect([args, textOf(await agent.run('bash', args))]).toEqual([args, 'hi\n']);
     expect(await agent.submit('bash', {})).toMatchObject({
@@ -53,21 +53,21 @@ describe('what agents of every kind rely on', () => {
     });
   });
 
-  it('keeps the purpose of a call beside its arguments [CC-18]', async () => {
+  it('keeps the purpose of a call separate from its arguments [CC-18]', async () => {
     const call = await agent.run('echo', { text: 'x', __tool_use_purpose: 'look' });
     expect(call).toMatchObject({ purpose: 'look', result: { content: [{ type: 'json', json: { text: 'x' } }] } });
     expect(call.arguments).toEqual({ text: 'x' });
     expect(firstOf(await agent.events(call.id), 'call.submitted')?.data).toMatchObject({ purpose: 'look', arguments: { text: 'x' } });
   });
 
-  it('shows the facts of tools to people and keeps them to their declared time [CC-10, CC-11]', async () => {
+  it('shows the facts of tools to people, and enforces their declared times [CC-10, CC-11]', async () => {
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?format=full');
     const factsOf = (name: string) => body.tools.find((tool) => tool.name === name);
     expect(['file_read', 'file_write', 'shell'].map((name) => factsOf(name)?.tier)).toEqual(['read_only', 'side_effecting', 'privileged']);
     expect((await agent.submit('echo', {})).body.timeouts.runMs).toBe(factsOf('echo')?.timeoutMs);
   });
 
-  it('tells in Start what runs with what, in End how it went, and leaves each call one of either [CC-20, CC-38, EV-01, EV-03, EV-07]', async () => {
+  it('reports worker and tool in Start and the result in End, with one of each per call [CC-20, CC-38, EV-01, EV-03, EV-07]', async () => {
     const slow = (await agent.submit('shell', { command: 'echo up; sleep 30' })).body;
     await eventually(async () => firstOf(await agent.events(slow.id), 'call.update')?.data, 'the first update');
     await cancel(slow.id);
@@ -86,7 +86,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time: submitted, Start, Updates, End [EV-15]', async () => {
+  it('sends a reader from the beginning all events of 100 calls of a session in one stable order: submitted, Start, Updates, End [EV-15]', async () => {
     const stream = await agent.stream();
     const filter = { sessionId: 'ordered' };
     stream.send({ op: 'subscribe', id: 'live', filter });
@@ -133,7 +133,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('lets a session do what its mode and autonomy allow, and nothing more [CC-13, PP-50, PP-51, PP-53, PP-100, TB-30]', async () => {
+  it('allows a session exactly the calls of its mode and autonomy [CC-13, PP-50, PP-51, PP-53, PP-100, TB-30]', async () => {
     const statuses = async (sessionId: string, change: Record<string, string>) => {
       await posture(sessionId, change);
       const calls = [
@@ -186,7 +186,7 @@ describe('what agents of every kind rely on', () => {
     for (const id of [top, child, grandchild]) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('does not claim to have stopped a command that ended with success after it was asked to', async () => {
+  it('reports success of a command that ended well after a cancel, instead of a stop', async () => {
     const { body } = await agent.submit('shell', { command: `trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done` });
     await eventually(async () => firstOf(await agent.events(body.id), 'call.update'), 'the command to run');
     await agent.request('POST', `/v1/calls/${body.id}/cancel`, { graceMs: 20_000 });
@@ -194,7 +194,7 @@ describe('what agents of every kind rely on', () => {
     expect(firstOf(await agent.events(body.id), 'call.end')?.data.stopped).toMatchObject({ how: 'unknown' });
   });
 
-  it('runs a call once, however often its tool call id comes [DX-02, EX-21]', async () => {
+  it('runs a call once for repeated tool call ids [DX-02, EX-21]', async () => {
     const once = { sessionId: 'once', toolCallId: 'toolu_1' };
     const calls = await Promise.all(
       Array.from({ length: 10 }, () => agent.run('shell', { command: 'echo ran >> ran.txt; cat ran.txt' }, once)),
@@ -205,7 +205,7 @@ describe('what agents of every kind rely on', () => {
     expect([textOf(other), other.id === calls[0]?.id]).toEqual(['ran\n', false]);
   });
 
-  it('lets slow shells hold up no read [DX-01]', async () => {
+  it('runs reads without waiting for slow shells [DX-01]', async () => {
     const shells = await Promise.all(
       Array.from({ length: 50 }, async () => (await agent.submit('shell', { command: 'sleep 600' })).body.id),
     );
@@ -222,7 +222,7 @@ describe('what agents of every kind rely on', () => {
     for (const id of shells) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('shows what was written on one worker to calls on the other [DX-07]', async () => {
+  it('shows files of one worker to calls on the other [DX-07]', async () => {
     const session = { sessionId: 'shared' };
     await agent.run('file_write', { path: 'a.txt', content: 'shared' }, session);
     const workers = new Set<string | undefined>();
@@ -234,7 +234,7 @@ describe('what agents of every kind rely on', () => {
     expect(workers.size).toBe(2);
   });
 
-  it('keeps all of 20 edits of one file that come at once [TB-41]', async () => {
+  it('applies all of 20 concurrent edits of one file [TB-41]', async () => {
     const session = { sessionId: 'edited' };
     const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
     await agent.run('file_write', { path: 'a.txt', content: lines('old') }, session);
@@ -246,7 +246,7 @@ describe('what agents of every kind rely on', () => {
     expect(textOf(await agent.run('file_read', { path: 'a.txt' }, session))).toBe(lines('new'));
   });
 
-  it('separates both streams of a command, and shows none of the variables of its worker [PP-103, TB-01]', async () => {
+  it('separates both streams of a command, and hides the variables of its worker [PP-103, TB-01]', async () => {
     writeFileSync(join(tenant.workspaceOf(), 'both.sh'), 'echo a; echo b >&2');
     expect(textOf(await agent.run('shell', { command: 'bash both.sh' }))).toBe('stdout:\na\n\n\nstderr:\nb\n');
     const env = textOf(await agent.run('shell', { command: 'env' }));
@@ -254,14 +254,14 @@ describe('what agents of every kind rely on', () => {
     expect(env).not.toMatch(/canary|WORKER_SECRET|REDIS_URL/);
   });
 
-  it('cuts what a read gives the model, with the size of the whole [EX-40, TB-21]', async () => {
+  it('cuts the text of a read for the model, with the size of the whole [EX-40, TB-21]', async () => {
     await agent.run('file_write', { path: 'long.txt', content: 'x'.repeat(20_480) });
     expect(textOf(await agent.run('file_read', { path: 'long.txt' }))).toBe(
       `${'x'.repeat(16_384)}[output truncated — original size: 20,480 bytes]`,
     );
   });
 
-  it('says how much a command wrote, also where not all of it is kept [EX-41]', async () => {
+  it('reports how much a command wrote, also beyond the stored part [EX-41]', async () => {
     const call = await agent.run('shell', { command: "head -c 3000000 /dev/zero | tr '\\0' x; head -c 5 /dev/zero | tr '\\0' y >&2" });
     expect(call.result?.truncated?.originalBytes).toBe(3_000_005);
     expect(textOf(call)).toMatch(
@@ -269,7 +269,7 @@ describe('what agents of every kind rely on', () => {
     );
   });
 
-  it('sleeps as long as asked, and not longer than until a cancel [TB-09]', async () => {
+  it('sleeps for the given time, or until a cancel [TB-09]', async () => {
     const call = await agent.run('sleep', { duration_ms: 300 });
     expect(textOf(call)).toBe('Slept for 300ms');
     expect(Date.parse(call.endedAt ?? '') - Date.parse(call.submittedAt)).toBeGreaterThanOrEqual(300);

@@ -30,7 +30,7 @@ const child = (parentCallId: string, more: object = {}, by = agent) =>
   by.request<Call & Omit<Problem, 'status'>>('POST', '/v1/calls', { tool: 'held', arguments: {}, parentCallId, ...more });
 
 describe('a call that another call makes', () => {
-  it('tells the parent and the root of a child call, which is of their session, agent and partition', async () => {
+  it('reports the parent and the root of a child call, in their session, agent and partition', async () => {
     const root = await running({ sessionId: 'family', agentId: 'mother' });
     const { body: first } = await child(root.id);
     expect(first).toMatchObject({ parentCallId: root.id, rootCallId: root.id, sessionId: 'family', agentId: 'mother', status: 'queued' });
@@ -43,7 +43,7 @@ describe('a call that another call makes', () => {
     expect(submitted).toMatchObject({ type: 'call.submitted', data: { parentCallId: first.id, rootCallId: root.id, depth: 2 } });
   });
 
-  it('takes a child call over the WebSocket as well', async () => {
+  it('accepts a child call over WebSocket as well', async () => {
     const root = await running();
     const stream = await agent.stream();
     stream.send({ op: 'submit', id: 1, call: { tool: 'held', parentCallId: root.id } });
@@ -53,7 +53,7 @@ describe('a call that another call makes', () => {
     stream.close();
   });
 
-  it('requires a parent of a child call that runs and is of its own tenant', async () => {
+  it('requires a running parent of the same tenant for a child call', async () => {
     const { body: waiting } = await agent.submit('held', {});
     const early = await child(waiting.id);
     expect([early.status, early.body.code, early.body.detail]).toEqual([
@@ -79,7 +79,7 @@ describe('a call that another call makes', () => {
     expect((await child(root.id, { sessionId: 'one' })).status).toBe(202);
   });
 
-  it('gives a child call no more time than its parent has left', async () => {
+  it('limits a child call to the remaining time of its parent', async () => {
     const root = await running({ timeouts: { runMs: 600_000, totalMs: 900_000 } });
     const { body } = await child(root.id, { timeouts: { totalMs: 3_600_000, queueMs: 3_600_000 } });
     const { body: short } = await child(root.id, { timeouts: { totalMs: 5_000 } });
@@ -89,7 +89,7 @@ describe('a call that another call makes', () => {
     expect(short.timeouts.totalMs).toBe(5_000);
   });
 
-  it('refuses a child call when its tree has as many calls, or is as deep, as it may be, also by a quote', async () => {
+  it('refuses a child call beyond the size or depth of its tree, also in a quote', async () => {
     const root = await running({}, strict);
     const first = await child(root.id, {}, strict.agent);
     expect(first.status).toBe(202);
@@ -112,7 +112,7 @@ describe('a call that another call makes', () => {
     );
   });
 
-  it('lets a child call be three levels deep where nothing is said', async () => {
+  it('allows three levels of child calls by default', async () => {
     let above = await running();
     for (let depth = 1; depth <= 3; depth++) {
       const { status, body } = await child(above.id);

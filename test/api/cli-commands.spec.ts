@@ -22,7 +22,7 @@ const jsonLines = (out: string) =>
     .map((line) => JSON.parse(line) as unknown);
 
 describe('lists and numbers on the command line', () => {
-  it('shows what each call does in toolyard calls, session and watch', async () => {
+  it('shows the subject of each call in toolyard calls, session and watch', async () => {
     const sessionId = 'cli-subjects';
     const watching = tenant.cli(['watch', '--session', sessionId]);
     await watching.says('live');
@@ -43,7 +43,7 @@ describe('lists and numbers on the command line', () => {
     expect((await cli('session', 'cli-no-such-session')).err).toContain('No calls match.');
   });
 
-  it('prints the numbers of each tool in toolyard stats, with what runs now', async () => {
+  it('prints the numbers of each tool in toolyard stats, with running calls', async () => {
     for (const n of [1, 2]) await client.calls.run({ tool: 'echo', arguments: { n }, sessionId: 'cli-stats' });
     const row = async () => /^echo +(\d+) +0 /m.exec((await cli('stats')).out)?.[1];
     await eventually(async () => Number(await row()) >= 2, 'the calls to be counted');
@@ -55,7 +55,7 @@ describe('lists and numbers on the command line', () => {
     expect((await cli('stats', '--since', 'yesterday')).code).toBe(2);
   });
 
-  it('lists workers with their pools, and names those there are where one to drain does not exist', async () => {
+  it('lists workers with their pools, and lists the existing ones if the one to drain is unknown', async () => {
     const { out } = await cli('workers');
     expect(out).toMatch(/^\S+ +ready +.*shell \d+\/16/m);
     const [id = ''] = out.split(/\s/);
@@ -87,7 +87,7 @@ describe('toolyard input', () => {
     expect(await cli('input', id)).toMatchObject({ code: 1, err: expect.stringContaining('does not wait for input') });
   });
 
-  it('takes the value of toolyard input from stdin, without the line end of echo', async () => {
+  it('reads the value of toolyard input from stdin, without the line end of echo', async () => {
     const id = await asked();
     expect(await piped('main\n', 'input', id, '-')).toMatchObject({ code: 0, err: expect.stringContaining(`${id} has its input`) });
     expect((await client.calls.wait(id)).result?.content).toEqual([{ type: 'text', text: 'main' }]);
@@ -127,7 +127,7 @@ describe('toolyard sources', () => {
   const listOf = (description: string) =>
     `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"create","description":"${description}","inputSchema":{"type":"object"}}]}}`;
 
-  it('adds a source on the command line, shows what has changed in its tools, accepts exactly that, and removes it', async () => {
+  it('adds a source on the command line, shows the changes of its tools, accepts exactly those, and removes it', async () => {
     const answers = { 'tools/list': listOf('Creates an issue.') };
     const { definition, close } = await rawMcpServer('json', '{}', undefined, answers);
     const sources = (...words: string[]) => cli('sources', ...words);

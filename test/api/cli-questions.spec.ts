@@ -17,7 +17,7 @@ const SESSION = 'cli-questions';
 const inTerminal = (...words: string[]) => tenant.cli(words, { terminal: true });
 
 describe('a person at a terminal', () => {
-  it('answers calls in a terminal where they wait, shows what is hidden, and names calls by short ids', async () => {
+  it('decides waiting calls in the terminal, shows hidden characters, and accepts short ids', async () => {
     await client.sessions.put(SESSION, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const call = inTerminal('call', 'shell', 'curl example.com; echo \u202e\r', '--session', SESSION);
     await call.says('May it run?');
@@ -77,7 +77,7 @@ describe('a person at a terminal', () => {
     it.each([
       ['changes nothing', 'true', 'Nothing was changed.'],
       ['fails', 'false', 'The editor "false" failed'],
-    ])('asks again about a call where the editor %s, and leaves the call as it is', async (title, editor, said) => {
+    ])('asks again about a call if the editor %s, and leaves the call unchanged', async (title, editor, said) => {
       const call = await waiting(`cli-edit-${title.replace(' ', '-')}`, editor);
       await call.says(said);
       await eventually(() => call.out().split('May it run?').length === 3, 'the question to come again');
@@ -116,7 +116,7 @@ describe('a person at a terminal', () => {
       expect((await call.ended()).code).toBe(5);
     };
 
-    it('denies the next call of the tool in this session without a question after Never, not one of another session', async () => {
+    it('denies the next call of the tool in this session without a question after Never, but not in another session', async () => {
       const call = await askingSession('cli-never');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'v');
@@ -136,7 +136,7 @@ describe('a person at a terminal', () => {
       expect(await endOf(call(OTHER))).toMatchObject({ code: 0, out: expect.stringContaining('Usage: curl') });
     });
 
-    it('runs a command again without a question after Always, of this command, and asks about another one', async () => {
+    it('runs the same command again without a question after Always, and asks about another one', async () => {
       const call = await askingSession('cli-always-command');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'a');
@@ -147,7 +147,7 @@ describe('a person at a terminal', () => {
       await asksAgain(call(OTHER));
     });
 
-    it('takes an N under Caps Lock as No, and asks again about the next call', async () => {
+    it('accepts N under Caps Lock as No, and asks again about the next call', async () => {
       const call = await askingSession('cli-caps-lock');
       const first = call(COMMAND);
       await answer(first, QUESTION, 'N');

@@ -21,7 +21,7 @@ const run = (...command: Parameters<Tenant['cli']>) => tenant.cli(...command).en
 const suspendedIn = async (sessionId: string) => (await client.calls.list({ sessionId })).calls.some(({ suspended }) => suspended === true);
 
 describe('toolyard call', () => {
-  it('prints in toolyard call what the tool says while it says it, and nothing twice', async () => {
+  it('streams the output of the tool in toolyard call, without duplicates', async () => {
     const cli = start(['call', 'shell', 'command=echo one; until [ -e go-on ]; do sleep 0.05; done; echo two']);
     await cli.says('one\n');
     expect(cli.out()).toBe('one\n');
@@ -49,7 +49,7 @@ describe('toolyard call', () => {
     expect(codes.map((code, index) => [code, cases[index]?.[1].join(' ')])).toEqual(cases.map(([code, words]) => [code, words.join(' ')]));
   });
 
-  it('takes arguments of toolyard call as words, as JSON and from stdin, with the types that the tool wants', async () => {
+  it('reads arguments of toolyard call from words, JSON and stdin, in the tool’s types', async () => {
     const argumentsOf = async (words: string[], input?: string) => {
       const { out } = await run(['call', 'echo', ...words, '--json'], input === undefined ? {} : { input });
       return (JSON.parse(out) as { arguments: unknown }).arguments;
@@ -63,14 +63,14 @@ describe('toolyard call', () => {
   it.each([
     [0, 'calls', ''],
     [1, 'export', 'toolyard: The output is not complete: its reader went away\n'],
-  ])('ends toolyard call with %i where the reader of %s goes away', async (code, command, err) => {
+  ])('ends toolyard call with %i when the reader of %s disconnects', async (code, command, err) => {
     await client.calls.run({ tool: 'echo', arguments: {} });
     const cli = start([command], { keepsInput: true });
     cli.child.stdout?.destroy();
     expect(await cli.ended()).toMatchObject({ code, err });
   });
 
-  it('says what is wrong with the arguments of toolyard call, once', async () => {
+  it('reports a fault of the arguments of toolyard call once', async () => {
     const { err } = await run(['call', 'shell', 'commnd=ls']);
     expect(err).toContain("missing 'command' parameter");
     expect(err.match(/missing 'command'/g)).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('toolyard call', () => {
     expect(await run(['tools', 'shel'])).toMatchObject(expected);
   });
 
-  it('says where a wrong key of the command line tool is from', async () => {
+  it('states the origin of a wrong key of the command line tool', async () => {
     const wrong = await run(['calls'], { env: { TOOLYARD_API_KEY: 'not-a-key-of-anyone' } });
     expect(wrong).toMatchObject({ code: 8, err: expect.stringContaining('The key is from TOOLYARD_API_KEY.') });
     expect((await run(['calls', '--key', 'not-a-key-of-anyone'])).err).toContain('The key is from --key.');
@@ -97,7 +97,7 @@ describe('toolyard call', () => {
     expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'not_found', callId: expect.any(String) } });
   });
 
-  it('takes the tool names of a dialect in toolyard call, and the user that a call is for', async () => {
+  it('accepts the tool names of a dialect, and a user for the call, in toolyard call', async () => {
     const kiro = ['--dialect', 'kiro'];
     expect((await run(['tools', ...kiro])).out).toMatch(/^use_aws +shell /m);
     expect(await run(['call', 'execute_cmd', 'echo hi', ...kiro, '--json'])).toMatchObject({ code: 0, out: expect.stringContaining('hi') });
@@ -108,7 +108,7 @@ describe('toolyard call', () => {
     expect(JSON.parse(out)).toMatchObject({ userId: 'alice' });
   });
 
-  it('prints coloured output of a tool once, and gives neither a pipe nor a terminal what would drive it', async () => {
+  it('prints coloured output of a tool once, without control sequences for pipe and terminal', async () => {
     const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\r\033[Kover\n"`;
     const piped = await run(['call', 'shell', `command=${hostile}`]);
     expect(piped.out).toContain('\u001b[31mred\u001b[0m');
@@ -120,7 +120,7 @@ describe('toolyard call', () => {
     expect(beyondSpinner.replaceAll('\r\n', '\n')).toMatch(/red .*txt\.exe\nover\n/s);
   });
 
-  it('draws in toolyard call what the call changed in a file, as show does, without effects on a terminal; --json has it whole', async () => {
+  it('draws the file changes of a call in toolyard call as in show, without effects on a terminal; --json has them whole', async () => {
     const sessionId = 'cli-changes';
     const write = (content: string) => client.calls.run({ tool: 'file_write', arguments: { path: 'a.sh', content }, sessionId });
     const edit = (from: string, to: string) => [
@@ -165,7 +165,7 @@ describe('toolyard call', () => {
     expect(code).toBe(5);
   });
 
-  it('leaves toolyard call at the second Ctrl-C, whatever the call does', async () => {
+  it('leaves toolyard call at the second Ctrl-C, in any state of the call', async () => {
     const stubborn = 'trap "" TERM INT; echo up; for i in $(seq 300); do sleep 0.1; done';
     const cli = start(['call', 'shell', `command=${stubborn}`], { terminal: true });
     await cli.says('up');
@@ -179,7 +179,7 @@ describe('toolyard call', () => {
 });
 
 describe('toolyard watch', () => {
-  it('shows events in toolyard watch, filtered, and goes on after a cursor', async () => {
+  it('shows filtered events in toolyard watch, and continues after a cursor', async () => {
     const cli = start(['watch', '--session', 'cli-watch', '--type', 'end', '--json']);
     await cli.says('waiting for the next event of session cli-watch; press Ctrl-C to end');
     await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'another-session' });
@@ -201,7 +201,7 @@ describe('toolyard watch', () => {
     expect((await rest.ended()).out).not.toContain(lines[0]!.subject);
   });
 
-  it('refuses a type of event that there is not in toolyard watch, and says which there are', async () => {
+  it('refuses an unknown type of event in toolyard watch, with the known ones', async () => {
     expect(await run(['watch', '--type', 'nonsense'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('submitted, approval_requested'),
@@ -210,7 +210,7 @@ describe('toolyard watch', () => {
 });
 
 describe('the other commands', () => {
-  it('lists what waits by risk, highest first, on the command line, and refuses an order that there is not', async () => {
+  it('lists waiting calls by risk, highest first, on the command line, and refuses an unknown order', async () => {
     const sessionId = 'cli-by-risk';
     await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const ids: string[] = [];
@@ -243,7 +243,7 @@ describe('the other commands', () => {
     expect(risks.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([second, first, medium]);
   });
 
-  it('lets a person answer a waiting call on the command line', async () => {
+  it('decides a waiting call on the command line', async () => {
     const session = 'cli-supervised';
     await client.sessions.put(session, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const cli = start(['call', 'shell', 'command=curl example.com; echo done', '--session', session]);
@@ -324,7 +324,7 @@ describe('the other commands', () => {
     expect((await run(['complete', '--', 'wa'])).out).toContain('watch');
   });
 
-  it('finds the key that npm start left in this folder, and says where the command line tool looked', async () => {
+  it('finds the key that npm start left in this folder, and lists the places searched', async () => {
     const folder = freshDirectory();
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'data', 'key'), `${tenant.keyOf('main')}\n`);

@@ -95,7 +95,7 @@ describe('calls', () => {
     expect(await client.calls.quote({ tool: 'echo', arguments: {} })).toMatchObject({ valid: true, approvalNeeded: false });
   });
 
-  it('lists a call that waits for a person, and takes the decision by the client', async () => {
+  it('lists a waiting call and decides it by the client', async () => {
     const sessionId = 'client-supervised';
     await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { id, status } = await client.calls.submit({ tool: 'shell', arguments: { command: 'curl example.com' }, sessionId });
@@ -206,7 +206,7 @@ describe('questions over many calls', () => {
 });
 
 describe('the catalog and the operations', () => {
-  it('gives the catalog by the client as types and in the shapes of model APIs, with the same tools in the same order [RP-04]', async () => {
+  it('returns the catalog by the client as types and in the shapes of model APIs, with the same tools in the same order [RP-04]', async () => {
     const callable = (await client.tools.list()).filter(({ available }) => available.ok).map(({ name }) => name);
     for (const format of ['anthropic', 'anthropic', 'mcp'] as const)
       expect((await client.tools.forModel(format)).map(({ name }) => name)).toEqual(callable);
@@ -243,7 +243,7 @@ describe.each([
     expect(said).toBe('1\n2\n3\n');
   });
 
-  it('gives the events of a call as an Observable that completes after its End', async () => {
+  it('returns the events of a call as an Observable that completes after its End', async () => {
     const { id } = await client.calls.run({ tool: 'echo', arguments: { n: 1 } });
     const types = await firstValueFrom(
       stream$(streaming(), id).pipe(
@@ -254,7 +254,7 @@ describe.each([
     expect(types).toEqual((await client.calls.events(id)).map(({ type }) => type));
   });
 
-  it('streams a call that has ended, from its beginning or after any of its events', async () => {
+  it('streams an ended call from its beginning or after any of its events', async () => {
     const { id } = await client.calls.run({ tool: 'echo', arguments: { n: 1 } });
     const all = await client.calls.events(id);
     for (const cursor of [undefined, ...all.map((event) => event.id)]) {
@@ -265,7 +265,7 @@ describe.each([
     }
   });
 
-  it('streams everything from the moment that the stream is live, and goes on after a cursor', async () => {
+  it('streams everything from the moment that the stream is live, and continues after a cursor', async () => {
     const states: StreamState['state'][] = [];
     let isLive = () => {};
     const live = new Promise<void>((resolve) => (isLive = resolve));
@@ -397,7 +397,7 @@ describe('the client without a gateway', () => {
     expect(asked).toBe(1);
   });
 
-  it('says that something else than a gateway answers the client', async () => {
+  it('reports a server that is no gateway', async () => {
     const page = await stranger((_request, response) => response.end('<html>'));
     expect((await errorOf(clientOf(page).workers.list())).code).toBe('protocol');
     expect((await errorOf(clientOf(page).watch().next())).code).toBe('protocol');
@@ -405,7 +405,7 @@ describe('the client without a gateway', () => {
     expect((await errorOf(clientOf(proxy).workers.list())).message).toContain('is this a Toolyard gateway');
   });
 
-  it('waits in the client as long as Retry-After says, and repeats a submission under the same key', async () => {
+  it('waits for Retry-After in the client, and repeats a submission under the same key', async () => {
     const keys: unknown[] = [];
     const at: number[] = [];
     const url = await stranger((request, response) => {
@@ -421,7 +421,7 @@ describe('the client without a gateway', () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(999);
   });
 
-  it('keeps the deadlines and signals of the caller of the client', async () => {
+  it('respects the deadlines and signals of the client’s caller', async () => {
     const url = await stranger(() => {});
     expect((await errorOf(clientOf(url).calls.wait('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', { timeoutMs: 50 }))).code).toBe('timed_out');
     expect((await errorOf(clientOf(url).workers.list({ signal: AbortSignal.abort() }))).code).toBe('aborted');

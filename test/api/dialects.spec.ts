@@ -91,12 +91,12 @@ describe('a dialect', () => {
       'claude-code',
       'Agent Config NotebookEdit PowerShell REPL SendUserMessage Skill Sleep StructuredOutput TodoWrite ToolSearch WebFetch WebSearch bash edit_file glob_search grep_search read_file write_file',
     ],
-  ])('shows a model that speaks %s exactly the names of its agent that exist here [RP-02]', async (dialect, names) => {
+  ])('shows a model of the dialect %s exactly the names of its agent that exist here [RP-02]', async (dialect, names) => {
     const { body } = await agent.get<{ tools: { name: string }[] }>(`/v1/tools?dialect=${dialect}`);
     expect(body.tools.map(({ name }) => name).join(' ')).toBe(names);
   });
 
-  it('keeps the canonical tool and arguments in the log beside the called name, and evaluates the canonical ones', async () => {
+  it('stores the canonical tool and arguments beside the called name, and evaluates the canonical ones', async () => {
     const call = await speaking('zeroclaw')('shell', ' echo hi ');
     expect(call).toMatchObject({ tool: 'shell', dialect: 'zeroclaw', arguments: { command: 'echo hi', timeout_ms: 60_000 } });
     const [submitted] = await agent.events(call.id);
@@ -128,7 +128,7 @@ describe('a dialect', () => {
     expect((await denied('reading', ['LS'], 'file_read', { path: '.' }, 'core'))[1]).not.toContain('denied by');
   });
 
-  it('keeps the dialect of a call for its replay, whatever the session speaks by then', async () => {
+  it('replays a call in its own dialect, for any later dialect of the session', async () => {
     const call = await speaking('zeroclaw')('shell', 'echo hi; exit 3');
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/replay`, {}, { prefer: 'wait=30' });
     expect(body).toMatchObject({ dialect: 'zeroclaw', arguments: call.arguments, result: { isError: true } });
@@ -148,7 +148,7 @@ describe('a dialect', () => {
     ]);
   });
 
-  it.each(REVISIONS)('gives an MCP client the dialect of its key: its catalog and its calls (%s)', async (revision) => {
+  it.each(REVISIONS)('serves an MCP client in the dialect of its key: catalog and calls (%s)', async (revision) => {
     const client = await connectMcp(revision, { key: zeroclawKey.key, urls: [agent.url] });
     try {
       const { tools } = await client.tools();

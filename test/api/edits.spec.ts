@@ -133,7 +133,7 @@ describe('a patch', () => {
     expect(textOf(await run('shell', { command: './go.sh' }, 'started'))).toBe('hi\n');
   });
 
-  it('evaluates a patch by the paths in it, which the call then has among its arguments', async () => {
+  it('evaluates a patch by the paths in it, which become arguments of the call', async () => {
     const patch = '*** Begin Patch\n*** Add File: free\n+x\n*** Update File: a\n*** Move to: secret/b\n*** End Patch';
     const denied = await run('apply_patch', { patch }, 'careful', asCareful);
     expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });
@@ -147,7 +147,7 @@ describe('a patch', () => {
 describe('an edit', () => {
   const shell = async (command: string) => textOf(await run('shell', { command }, 'kept'));
 
-  it('leaves byte order marks and permissions as they are', async () => {
+  it('keeps byte order marks and permissions unchanged', async () => {
     await shell(`printf '\\xEF\\xBB\\xBFusing A;\\r\\nB\\r\\n' > a.cs; printf 'echo hi\\n' > run.sh; chmod 750 run.sh`);
     const read = textOf(await run('file_read', { path: 'a.cs' }, 'kept'));
     await write('a.cs', read, 'kept');
@@ -160,7 +160,7 @@ describe('an edit', () => {
     expect(await shell('stat -c %a copy.sh')).toContain('750');
   });
 
-  it('leaves the other cells of a notebook as they are, byte for byte', async () => {
+  it('keeps the other cells of a notebook byte for byte', async () => {
     const OUTPUTS = String.raw`[{"output_type": "stream", "name": "stdout", "text": ["a\n", "b\n"]}]`;
     const cell = (id: string, source: string, outputs: string) =>
       `  {"cell_type": "code", "id": "${id}", "metadata": {"n": 1.0}, "outputs": ${outputs}, "source": ["${source}"]}`;
@@ -171,7 +171,7 @@ describe('an edit', () => {
     expect(textOf(await run('file_read', { path: 'n.ipynb', raw: true }, 'kept'))).toBe(notebook('print(2)'));
   });
 
-  it('names the character in which its text only looks like the file', async () => {
+  it('names the character in which a text differs invisibly from the file', async () => {
     await write('near', 'the task list in\u00a0current\n', 'kept');
     await write('quoted', 'it\u2019s\n', 'kept');
     const why = async (path: string, old_text: string) =>

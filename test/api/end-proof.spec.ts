@@ -61,7 +61,7 @@ describe('the End of a call', () => {
     expect((await endOf(id)).data).toMatchObject({ outcome: 'cancelled', updates: { count: 1 } });
   });
 
-  it('says in the End that there were no updates, when a call was refused, denied, cancelled before it ran, or said nothing', async () => {
+  it('proves in the End that there were no updates of a refused, denied, early cancelled or silent call', async () => {
     const silent = await submit();
     await tenant.held.run(silent);
     const cancelled = await submit();

@@ -27,7 +27,7 @@ const list = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${qu
 const cli = (...words: string[]) => tenant.cli(words).ended();
 
 describe('a call whose tool answers with an error', () => {
-  it('keeps the outcome of a call whose tool answers with an error, and says beside it that it failed, and why', async () => {
+  it('keeps the outcome of a call with an error result, and notes the failure beside it', async () => {
     const failing = await shell('echo "no such script" >&2; exit 3', 'said');
     const fine = await shell('true', 'said');
     expect(failing).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 3 · no such script' });
@@ -57,14 +57,14 @@ describe('a call whose tool answers with an error', () => {
     expect(await shell(command, 'words')).toMatchObject({ isError: true, note });
   });
 
-  it('says so where an error result is too large for its End', async () => {
+  it('notes an error result that is too large for its End', async () => {
     const large = await shell('head -c 9000 /dev/zero | tr "\\0" x; exit 4', 'large');
     const note = `exit 4 · ${'x'.repeat(190)}…`;
     expect(large).toMatchObject({ outcome: 'completed', ok: false, isError: true, note });
     expect((await list('sessionId=large'))[0]).toMatchObject({ ok: false, isError: true, note });
   });
 
-  it('shows a refused call as an error without a note: its error says why', async () => {
+  it('shows a refused call as an error with its reason and without a note', async () => {
     const { body: call } = await agent.submit('no_such_tool', {}, { sessionId: 'refused' });
     expect(call).toMatchObject({ code: 'not_found' });
     const [refused] = await list('sessionId=refused');
@@ -83,7 +83,7 @@ describe('a call whose tool answers with an error', () => {
     expect((await list('sessionId=open'))[0]).toMatchObject({ outcome: 'cancelled', ok: false, isError: true });
   });
 
-  it('finds and leaves out calls by result, also together with an outcome', async () => {
+  it('filters calls by error result, also together with an outcome', async () => {
     const failing = await shell('exit 1', 'found');
     const fine = await shell('true', 'found');
     const { body: missing } = await agent.submit('file_read', { path: 'missing.txt' }, { sessionId: 'found' });
@@ -108,7 +108,7 @@ describe('a call whose tool answers with an error', () => {
     expect(wrong.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/result' }] });
   });
 
-  it('counts an error result as failed in numbers over time, of its tool, of its session, and in a failure group', async () => {
+  it('counts an error result as failed in the numbers of time, tool, session and failure group', async () => {
     const before = { stats: await totals(), tool: await toolOf('shell') };
     const said = (n: number) => `printf '\\033[31merror: missing semicolon at line ${n}\\033[0m\\n' >&2`;
     const first = await shell(`${said(1)}; exit 41`, 'counted');
@@ -140,7 +140,7 @@ describe('a call whose tool answers with an error', () => {
     expect((await cli('failures')).out).toMatch(/^2x +shell +exit 3 · error: missing semicolon /m);
   });
 
-  it('notes the error of an outside source, never the mark of its content, in lists, failures and the command line', async () => {
+  it('notes the error of an outside source without the mark of its content in lists, failures and the command line', async () => {
     const call = await client.calls.run({ tool: 'http_request', arguments: { url: `${api.url}/pets/7` }, sessionId: 'outside' });
     expect(call).toMatchObject({ isError: true, note: '404: no such pet', result: { provenance: { trust: 'untrusted' } } });
     expect((await list('sessionId=outside'))[0]).toMatchObject({ note: '404: no such pet' });

@@ -91,19 +91,16 @@ describe('numbers beyond those of JavaScript', () => {
     ['one JSON text', (args: string) => JSON.stringify(args)],
   ] as const;
 
-  it.each(FORMS)('sends numbers beyond those of JavaScript to an API exactly in its path, given as %s', async (_form, form) => {
+  it.each(FORMS)('sends numbers beyond a double to an API exactly in its path, given as %s', async (_form, form) => {
     const call = await send('item', form(`{"id":${ID}}`));
     expect([call.outcome, seen.at(-1)?.url]).toEqual(['completed', `/items/${ID}`]);
   });
 
-  it.each(FORMS)(
-    'sends numbers beyond those of JavaScript to an API exactly in query and body, as numbers, given as %s',
-    async (_form, form) => {
-      const call = await send('add', form(`{"ids":[1,${ID}],"filter":{"id":${ID}},"body":{"id":${ID},"name":"x"}}`));
-      const url = `/items?ids=1&ids=${ID}&filter=${encodeURIComponent(`{"id":${ID}}`)}`;
-      expect([call.outcome, seen.at(-1)]).toEqual(['completed', { url, body: `{"id":${ID},"name":"x"}` }]);
-    },
-  );
+  it.each(FORMS)('sends numbers beyond a double to an API exactly in query and body, as numbers, given as %s', async (_form, form) => {
+    const call = await send('add', form(`{"ids":[1,${ID}],"filter":{"id":${ID}},"body":{"id":${ID},"name":"x"}}`));
+    const url = `/items?ids=1&ids=${ID}&filter=${encodeURIComponent(`{"id":${ID}}`)}`;
+    expect([call.outcome, seen.at(-1)]).toEqual(['completed', { url, body: `{"id":${ID},"name":"x"}` }]);
+  });
 
   it.each(['0.1234567890123456789', '1e400'])('sends a fraction to an API exactly, or refuses it: %s', async (price) => {
     for (const args of [`{"body":{"price":${price}}}`, JSON.stringify(`{"body":{"price":${price}}}`)]) {
@@ -116,13 +113,13 @@ describe('numbers beyond those of JavaScript', () => {
     }
   });
 
-  it('keeps large numbers as texts where a text is asked for, and refuses them beyond the bounds of a schema', async () => {
+  it('keeps large numbers as texts for text arguments, and refuses them beyond the bounds of a schema', async () => {
     await send('add', `{"body":{"name":"${ID}"}}`);
     expect(seen.at(-1)?.body).toBe(`{"name":"${ID}"}`);
     expect(await send('small', `{"id":${ID}}`)).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it.each(FORMS)('sends numbers beyond those of JavaScript to an MCP server exactly, given as %s', async (_form, form) => {
+  it.each(FORMS)('sends numbers beyond a double to an MCP server exactly, given as %s', async (_form, form) => {
     expect((await send('ids__t', form(`{"id":${ID}}`))).outcome).toBe('completed');
     expect(mcp.requests().at(-1)).toContain(`"arguments":{"id":${ID}}`);
   });
@@ -135,7 +132,7 @@ describe('numbers beyond those of JavaScript', () => {
     expect(JSON.stringify(server.result?.content)).toContain(ID);
   });
 
-  it('refuses numbers beyond those of JavaScript for tools that take only those of JavaScript', async () => {
+  it('refuses numbers beyond a double for tools that cannot receive them', async () => {
     const sleep = await send('sleep', `{"ms":${ID}}`);
     expect(JSON.stringify(sleep)).toContain('invalid_arguments');
     expect(JSON.stringify(sleep)).toContain(ID);

@@ -99,7 +99,7 @@ describe('one call, end to end through every interface', () => {
     after.close();
   });
 
-  it('cancels a running shell call from the other gateway and says how it stopped [CC-38, CC-43]', async () => {
+  it('cancels a running shell call at the other gateway, and reports how it stopped [CC-38, CC-43]', async () => {
     const { body } = await agent.submit('shell', { command: 'echo up; sleep 60' });
     await eventually(async () => types(await agent.events(body.id)).includes('call.update'), 'the command to run');
     const other = tenant.other;
@@ -120,7 +120,7 @@ describe('one call, end to end through every interface', () => {
     expect(left.result?.content).toEqual([{ type: 'text', text: 'none\n' }]);
   });
 
-  it('keeps the whole of a long output, by range, behind a result of the model limit [EX-40, EX-41, EX-48]', async () => {
+  it('serves the whole of a long output by range, beside a result within the model limit [EX-40, EX-41, EX-48]', async () => {
     const call = await agent.run('shell', { command: 'head -c 142857 /dev/zero | tr "\\0" x' });
     const [item] = call.result?.content ?? [];
     const shown = item?.type === 'text' ? item.text : '';

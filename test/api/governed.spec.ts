@@ -57,7 +57,7 @@ describe('a call that waits for a person', () => {
     expect(page.calls.find(({ id }) => id === call.id)).toEqual(call);
   });
 
-  it('keeps who decided a waiting call, when, how and why [PP-98]', async () => {
+  it('stores who decided a waiting call, when, how and why [PP-98]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await decide(call.id, { decision: 'deny', reason: 'not on a Friday' });
     expect(body.approval?.decided).toMatchObject({
@@ -72,7 +72,7 @@ describe('a call that waits for a person', () => {
     expect(decided).toMatchObject({ actor: `apikey:${tenant.keyId('main')}`, data: { reason: 'not on a Friday' } });
   });
 
-  it('refuses an answer to another question than a waiting call asks, and goes on waiting', async () => {
+  it('refuses an answer to a question that the call does not ask, and keeps waiting', async () => {
     const { body: call } = await write(await asking());
     const { body: another } = await write(await asking(), 'other');
     const digest = another.approval?.digest;
@@ -122,7 +122,7 @@ describe('a call that waits for a person', () => {
     expect((await run('git push')).body.status).toBe('waiting_approval');
   });
 
-  it('refuses an option of an approval that cannot be granted, and says what can', async () => {
+  it('refuses an ungrantable option of an approval, with the grantable ones', async () => {
     const { body: call } = await write(await asking());
     const unknown = await decide(call.id, { decision: 'allow', scope: 'session-args', trustOption: 'the-moon' });
     expect([unknown.status, unknown.body.code]).toEqual([422, 'invalid_request']);
@@ -141,7 +141,7 @@ describe('a call that waits for a person', () => {
     expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.literalPaths?.allowed.write).toHaveLength(12);
   });
 
-  it('takes decisions over the WebSocket as over HTTP, by keys that may approve', async () => {
+  it('accepts decisions over WebSocket as over HTTP, from keys that may approve', async () => {
     const { body: call } = await write(await asking());
     const stream = await agent.stream();
     stream.send({ op: 'decide', id: 1, callId: call.id, decision: 'allow' });
@@ -152,14 +152,14 @@ describe('a call that waits for a person', () => {
     expect((await decide(call.id, { decision: 'allow' }, tenant.agentOf('narrow'))).status).toBe(403);
   });
 
-  it('refuses a yes by another key of the same person where four eyes are asked for', async () => {
+  it('refuses an approval by another key of the same person under four eyes', async () => {
     const { body } = await write(await asking(fourEyes.agent), 'a', fourEyes.agentOf('of-ada'));
     const own = await decide(body.id, { decision: 'allow' }, fourEyes.agentOf('also-of-ada'));
     expect(own).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect((await decide(body.id, { decision: 'allow' }, fourEyes.agentOf('third'))).body).toMatchObject(ALLOWED);
   });
 
-  it('takes a yes only by another key where four eyes are asked for; the key of the call may take the call back', async () => {
+  it('accepts an approval only from another key under four eyes; the call’s own key may cancel it', async () => {
     const asked = async () => write(await asking(fourEyes.agent), 'a', fourEyes.agent);
     const [first, second] = [await asked(), await asked()];
     const own = await decide(first.body.id, { decision: 'allow' }, fourEyes.agent);
@@ -168,7 +168,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.body.id, { decision: 'deny' }, fourEyes.agent)).body.outcome).toBe('denied');
   });
 
-  it('refuses a yes by a key that submitted a call it replays, however often it was replayed', async () => {
+  it('refuses an approval by a submitter of any earlier replay of the call', async () => {
     const { body: first } = await write(await asking(fourEyes.agent), 'a', fourEyes.agent);
     const replay = async (callId: string, by: Agent) => {
       const { status, body } = await by.request('POST', `/v1/calls/${callId}/replay`, { arguments: { path: 'b', content: 'c' } });
@@ -186,7 +186,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.id, { decision: 'deny' }, fourEyes.agent)).body.outcome).toBe('denied');
   });
 
-  it('decides a waiting call once, and says to a decision about anything else what that is [PP-92]', async () => {
+  it('decides a waiting call once, and explains every other decision [PP-92]', async () => {
     const { body: call } = await write(await asking());
     expect((await decide(call.id, { decision: 'allow' })).status).toBe(200);
     const again = await decide(call.id, { decision: 'deny' });
@@ -204,7 +204,7 @@ describe('a call that waits for a person', () => {
     expect(unknown.status).toBe(422);
   });
 
-  it('ends a waiting call when it is cancelled, which cannot be allowed any more [PP-97]', async () => {
+  it('ends a cancelled waiting call, which cannot be allowed afterwards [PP-97]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/cancel`);
     expect(body).toMatchObject({
@@ -257,7 +257,7 @@ describe('what an agent and a session have', () => {
     expect((await write(sessionId)).body.status).toBe('waiting_approval');
   });
 
-  it('runs a tool without asking when a session says so', async () => {
+  it('runs a tool without a question if a session allows it', async () => {
     const sessionId = await asking();
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { allowedTools: ['file_*'] });
     expect((await write(sessionId)).body).toMatchObject({ status: 'queued' });
@@ -265,7 +265,7 @@ describe('what an agent and a session have', () => {
 });
 
 describe('the configuration of a tenant', () => {
-  it('limits where a call may connect to that is edited after the change', async () => {
+  it('limits the egress of an edited call to the rules for the new arguments', async () => {
     const { body: call } = await agent.submit('web_fetch', { url: 'https://example.org/' }, { sessionId: await asking() });
     expect(call.status).toBe('waiting_approval');
     await tenant.configure({ ...SETTINGS, policy: { egress: { blockedDomains: ['example.com'] } } });

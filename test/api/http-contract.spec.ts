@@ -62,7 +62,7 @@ describe('HEAD', () => {
 });
 
 describe('an EventSource that comes back', () => {
-  it('answers a returning EventSource with 204 once it has had the End of its call, and goes on before', async () => {
+  it('answers a returning EventSource with 204 after the End of its call, and continues before it', async () => {
     const id = await ended();
     const path = `/v1/calls/${id}/events`;
     const messages = await readSse(tenant.url + path, { key: agent.key });
@@ -117,14 +117,14 @@ describe('Prefer: wait=n, cancel-on-disconnect', () => {
     return found.id;
   };
 
-  it('cancels a call whose client goes away during the wait with cancel-on-disconnect, and no other', async () => {
+  it('cancels a call with cancel-on-disconnect when its client disconnects, and no other', async () => {
     const kept = await abandon('wait=30', 'toolu_kept');
     const cancelled = await agent.ended(await abandon('wait=30, cancel-on-disconnect', 'toolu_left'));
     expect(cancelled).toMatchObject({ outcome: 'cancelled', error: { message: expect.stringContaining('went away') } });
     expect((await agent.get(`/v1/calls/${kept}`)).body.status).toBe('queued');
   });
 
-  it('says that cancel-on-disconnect was heard, leaves a call alone whose answer came, and needs the scope cancel', async () => {
+  it('confirms cancel-on-disconnect, ignores it after the answer, and requires the scope cancel', async () => {
     const prefer = 'wait=1, cancel-on-disconnect';
     const answered = await agent.submit('held', {}, {}, { prefer });
     expect([answered.status, answered.headers.get('preference-applied')]).toEqual([202, prefer]);
@@ -135,7 +135,7 @@ describe('Prefer: wait=n, cancel-on-disconnect', () => {
 });
 
 describe('a call of a model', () => {
-  it('finds a call by the id that the model gave it', async () => {
+  it('finds a call by the model’s id', async () => {
     const wanted = await agent.submit('held', {}, { toolCallId: 'call_8Hq2-x' });
     await agent.submit('held', {}, { toolCallId: 'call_8Hq2-y' });
     const ids = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${query}`)).body.calls.map(({ id }) => id);
@@ -149,7 +149,7 @@ describe('a call of a model', () => {
     expect((await agent.get('/v1/calls:count?toolCallId=call_8Hq2-x')).body).toMatchObject({ count: 1, exact: true });
   });
 
-  it('gives the tools in the shape of the Responses API of OpenAI', async () => {
+  it('lists the tools in the shape of OpenAI’s Responses API', async () => {
     const { body } = await agent.get<{ tools: object[] }>('/v1/tools?format=openai-responses&q=echo');
     expect(body.tools).toEqual([
       {

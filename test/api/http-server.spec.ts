@@ -84,7 +84,7 @@ describe('the HTTP server', () => {
     isProblem(await agent.get('/v1/calls?cursor=garbage'), 422, 'invalid_request');
   });
 
-  it('tells a wrong path from a wrong method', async () => {
+  it('distinguishes a wrong path from a wrong method', async () => {
     isProblem(await agent.get('/v1/nothing'), 404, 'resource_not_found');
     isProblem(await agent.get('/v1/calls/not-an-id'), 404, 'resource_not_found');
     isProblem(await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'), 404, 'resource_not_found');
@@ -95,13 +95,13 @@ describe('the HTTP server', () => {
     expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
   });
 
-  it('says that the stream is a WebSocket to who asks for none, or has a proxy that does not pass that on', async () => {
+  it('explains the WebSocket stream to plain requests and to clients behind a proxy without upgrades', async () => {
     const answer = await agent.get('/v1/stream');
     expect(isProblem(answer, 426, 'upgrade_required').detail).toContain('proxies');
     expect(answer.headers.get('upgrade')).toBe('websocket');
   });
 
-  it('answers bytes that are not HTTP with a problem, and takes ids as long as the contract allows', async () => {
+  it('answers bytes that are not HTTP with a problem, and accepts ids up to the documented length', async () => {
     expect(await raw(tenant.url, 'nonsense\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/,
     );
@@ -163,7 +163,7 @@ describe('the HTTP server', () => {
       expect((await agent.submit('echo', { x: 1 }, {}, { 'idempotency-key': 'shared-name' })).body.id).not.toBe(again.body.id);
     });
 
-    it('tells a key with a rate limit how much is left, and when to retry', async () => {
+    it('reports the remaining rate of a limited key, and when to retry', async () => {
       const answers = [];
       for (let n = 0; n < 4; n++) answers.push(await tenant.agentOf('limited').get('/v1/tools'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -226,7 +226,7 @@ describe('the HTTP server', () => {
         expect([path, (await fetch(tenant.url + path)).status]).toEqual([path, 200]);
     });
 
-    it.each(['/docs', '/docs/submitCall', '/docs/stream'])('serves %s with all files it names, and lets it load no other', async (path) => {
+    it.each(['/docs', '/docs/submitCall', '/docs/stream'])('serves %s with all files it names, and blocks all others', async (path) => {
       const page = await fetch(tenant.url + path, { headers: { accept: 'text/html' } });
       expect(page.headers.get('content-security-policy')).toMatch(/^default-src '(self|none)'/);
       const text = await page.text();
@@ -235,7 +235,7 @@ describe('the HTTP server', () => {
       for (const url of files) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
     });
 
-    it('serves the OpenAPI document as JSON and as YAML alike', async () => {
+    it('serves the same OpenAPI document as JSON and as YAML', async () => {
       const [json, yaml] = await Promise.all(['json', 'yaml'].map(async (type) => (await fetch(`${tenant.url}/openapi.${type}`)).text()));
       expect(parse(yaml ?? '')).toEqual(JSON.parse(json ?? ''));
     });
@@ -249,7 +249,7 @@ describe('the HTTP server', () => {
     isProblem(await agent.get('/v1/tools?format=xml'), 422, 'invalid_request');
   });
 
-  it('lists tools with the permission that each requires, in the names of a dialect, too [CC-06]', async () => {
+  it('lists tools with the required permission of each, also in the names of a dialect [CC-06]', async () => {
     const { body } = await agent.get<{ tools: Record<string, unknown>[] }>('/v1/tools?format=permissions&dialect=claude-code');
     const listed = body.tools.filter(({ name }) => ['bash', 'read_file', 'write_file'].includes(String(name)));
     expect(listed.map((tool) => [Object.keys(tool).sort().join(), tool['name'], tool['required_permission']])).toEqual(

@@ -84,7 +84,7 @@ describe('a call that waits for input', () => {
     expect([late.status, late.body.code, late.body.detail]).toEqual([409, 'conflict', expect.stringContaining('has got a value')]);
   });
 
-  it('takes the input of a call from its own key or one that may approve, and hides it from other tenants', async () => {
+  it('accepts the input of a call from its own key or an approving one, and hides it from other tenants', async () => {
     const [own, neighbour] = [tenant.agentOf('own'), tenant.agentOf('neighbour')];
     const [one, two] = [await asked(undefined, own), await asked(undefined, own)];
     const refused = await give(one.id, { value: 'main' }, neighbour);
@@ -113,7 +113,7 @@ describe('a call that waits for input', () => {
     expect((await agent.ended(large.id)).result?.content).toEqual([{ type: 'text', text: 'x'.repeat(12_000) }]);
   });
 
-  it('takes input over WebSocket, and cancels a call while it waits for it', async () => {
+  it('accepts input over WebSocket, and cancels a call that waits for it', async () => {
     const [one, two] = [await asked(), await asked()];
     const stream = await agent.stream();
     stream.send({ op: 'input', id: 'i', callId: one.id, value: 'main' });
@@ -127,7 +127,7 @@ describe('a call that waits for input', () => {
     expect((await give(two.id, { value: 'main' })).body).toMatchObject({ code: 'conflict' });
   });
 
-  it('takes approval by one person and input by another, and ends the call once', async () => {
+  it('accepts approval by one person and input by another, and ends the call once', async () => {
     const { body: call } = await agent.submit('ask_user', { question: 'Which branch?' }, { agentId: 'careful' });
     expect(call).toMatchObject({ status: 'waiting_approval', approval: { reasons: [expect.stringContaining('privileged')] } });
     expect((await give(call.id, { value: 'early' })).body).toMatchObject({ code: 'conflict' });

@@ -99,13 +99,13 @@ describe('the agents of a key', () => {
     ],
   ];
 
-  it.each(WAYS)('bounds which agent %s may name by the key: any other name is 403', async (_what, way) => {
+  it.each(WAYS)('limits the agents that %s may name to those of the key, else 403', async (_what, way) => {
     expect(await way(as('plain'), 'loose')).toEqual(FORBIDDEN);
     expect(await way(as('bound'), 'loose-too')).toEqual(FORBIDDEN);
     expect(await way(as('team'), 'steam-1')).toEqual(FORBIDDEN);
   });
 
-  it('lets a call name the key’s own agent and the agents that its globs match, and evaluates it as that agent', async () => {
+  it('accepts the key’s own agent and those that its globs match, and evaluates a call as that agent', async () => {
     expect(codeOf(await as('bound').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
     expect(codeOf(await as('bound').request('POST', '/v1/calls', glob()))).toEqual([403, 'policy_denied']);
     const { status, body } = await as('team').request('POST', '/v1/calls', glob('team-7'));
@@ -118,12 +118,12 @@ describe('the agents of a key', () => {
     expect(quote.body.decision?.effect).toBe('deny');
   });
 
-  it('lets a key without agents make calls without an agent', async () => {
+  it('accepts calls without an agent from a key without agents', async () => {
     const { status, body } = await as('plain').request('POST', '/v1/calls', glob());
     expect([status, body.agentId]).toEqual([202, undefined]);
   });
 
-  it('keeps agents of the same name in two tenants apart', async () => {
+  it('separates agents of the same name in two tenants', async () => {
     expect(codeOf(await as('all').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
     expect((await as('rival').request('POST', '/v1/calls', glob('strict'))).status).toBe(202);
     const catalog = async (name: string) => {
@@ -151,7 +151,7 @@ describe('the agents of a key', () => {
     expect((await as('ruled').get<Session>('/v1/sessions/new')).body.posture.autonomy).toBe('read_only');
   });
 
-  it('gives each agent the approvals and session hooks of its tenant', async () => {
+  it('applies the approvals and session hooks of the tenant to each agent', async () => {
     const command = { hooks: [{ name: 'noted', on: 'before', command: 'true' }] };
     const hooked = async (name: string) => (await as(name).request('PUT', '/v1/sessions/hooked', command)).status;
     expect([await hooked('ruled'), await hooked('approver')]).toEqual([200, 422]);
@@ -167,7 +167,7 @@ describe('the agents of a key', () => {
     expect([await allow('ruled', ruled), await allow('second', ruled), await allow('approver', rival)]).toEqual([403, 200, 200]);
   });
 
-  it('shows a key its agents and scopes; a key of the config file has `approve` and `admin` only where it names them', async () => {
+  it('shows a key its agents and scopes; a key of the config file has `approve` and `admin` only if it names them', async () => {
     const who = async (name: string) => (await as(name).get<Principal>('/v1/whoami')).body;
     expect(await who('team')).toMatchObject({ agentId: 'strict', agents: ['team-*'] });
     expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);

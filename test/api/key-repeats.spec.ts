@@ -91,7 +91,7 @@ describe('an Idempotency-Key that another key of the tenant repeats', () => {
     expect(await way('plain', name)).toContain(id);
   });
 
-  it('answers a repetition with the same call where agent and tools of both keys are the same', async () => {
+  it('answers a repetition with the same call if agent and tools of both keys match', async () => {
     const submit = (who: string) => tenant.agentOf(who).request('POST', '/v1/calls', call(), { 'idempotency-key': 'lax' });
     const first = await submit('lax');
     expect([(await submit('lax-too')).body.id, first.status]).toEqual([first.body.id, 202]);

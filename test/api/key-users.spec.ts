@@ -56,7 +56,7 @@ describe('the user of a call', () => {
     expect(await way(as('app'), 'bob')).toEqual(FORBIDDEN);
   });
 
-  it('takes the user of the key, or one that its globs match, and shows it with the call', async () => {
+  it('uses the user of the key, or one that its globs match, and shows it with the call', async () => {
     const user = async (name: string, more: object = {}) => {
       const { status, body } = await as(name).request('POST', '/v1/calls', echo(more));
       return [status, body.userId];
@@ -71,7 +71,7 @@ describe('the user of a call', () => {
     expect((await as('bob').get<Principal>('/v1/whoami')).body).toMatchObject({ userId: 'bob' });
   });
 
-  it('takes the user of the session for a key that may act for it, and none for another key', async () => {
+  it('uses the user of the session for a key that may act for it, and none for another key', async () => {
     const put = await tenant.agent.request<Session>('PUT', '/v1/sessions/alices', { userId: 'alice' });
     expect([put.status, put.body.userId]).toEqual([200, 'alice']);
     const user = async (name: string) => (await as(name).submit('echo', {}, { sessionId: 'alices' })).body.userId;
@@ -93,7 +93,7 @@ describe('the user of a call', () => {
     expect((await as('plain').submit('echo', {}, { sessionId: 'bobs' })).status).toBe(202);
   });
 
-  it('keeps the user with the calls that a batch only records', async () => {
+  it('records the user with calls of a batch that never ran', async () => {
     await tenant.agent.request('PUT', '/v1/sessions/recorded', { userId: 'alice' });
     const body = { sessionId: 'recorded', onFailure: 'abort', calls: [echo(), echo({ tool: 'no_such_tool' })] };
     const { body: batch } = await as('app').request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=60' });
@@ -104,7 +104,7 @@ describe('the user of a call', () => {
     ]);
   });
 
-  it('keeps submissions of users apart: a repeated Idempotency-Key of another user never answers with the first call', async () => {
+  it('separates submissions of users: a repeated Idempotency-Key of another user finds no first call', async () => {
     const submit = (name: string) => as(name).request('POST', '/v1/calls', echo(), { 'idempotency-key': 'the-same' });
     const first = await submit('alice');
     expect([(await submit('alice')).body.id, first.status]).toEqual([first.body.id, 202]);

@@ -81,7 +81,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await debug('rival')).status).toBe(404);
   });
 
-  it('reads in the debug log where the decision sent a call', async () => {
+  it('shows in the debug log to which queue the decision sent a call', async () => {
     const dispatched = async (posture: object) => {
       expect((await by('operator').request('PUT', '/v1/sessions/sent', { posture })).status).toBe(200);
       const call = { tool: 'shell', arguments: { command: 'touch a' }, sessionId: 'sent' };
@@ -94,7 +94,7 @@ describe('an API key that is made over HTTP', () => {
     expect(await dispatched({ autonomy: 'read_only' })).toBe('stored for the log only: the decision ends it');
   });
 
-  it('reads in the debug log how long the last stages of a submission took', async () => {
+  it('shows in the debug log how long the last stages of a submission took', async () => {
     const call = await by('operator').accepted('echo', { text: 'x'.repeat(1_000_000) });
     const { body } = await by('operator').get<CallDebugLog>(`/v1/calls/${call.id}/debug`);
     const stages = new Map(body.entries.flatMap(({ step, text, tookMs = 0 }) => (step === 'stage' ? [[text, tookMs] as const] : [])));
@@ -103,7 +103,7 @@ describe('an API key that is made over HTTP', () => {
     expect(stages.get('accept')).toBeGreaterThan(0);
   });
 
-  it('keeps the earlier text of an API key for the overlap of a rotation, with the same id', async () => {
+  it('accepts the earlier text of an API key during the overlap of a rotation, with the same id', async () => {
     const { id, key } = await made();
     const { body: second } = await rotate(id, { overlapMs: 3_600_000 });
     expect(second).toMatchObject({ id, overlapUntil: expect.any(String) });
@@ -116,7 +116,7 @@ describe('an API key that is made over HTTP', () => {
     }
   });
 
-  it('lists an API key with its last use, beside the keys of the config file, which cannot be changed here', async () => {
+  it('lists an API key with its last use, beside the unchangeable keys of the config file', async () => {
     const { id, key } = await made();
     expect((await list()).find((it) => it.id === id)).not.toHaveProperty('lastUsedAt');
     await whoami(key);
@@ -129,7 +129,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await rotate<Problem>(tenant.keyId('reader'), {})).body.code).toBe('conflict');
   });
 
-  it('refuses an API key every tool that one of its negations means, and it gives none of them to a key that it makes', async () => {
+  it('refuses an API key every negated tool, and also the keys that it creates', async () => {
     const tools = ['!shell', '!file_write'];
     const { key } = await made({ scopes: ['read', 'submit', 'admin'], tools });
     const calls: [tool: string, args: object][] = [
@@ -146,7 +146,7 @@ describe('an API key that is made over HTTP', () => {
     expect((await create({ scopes: ['read'], tools: ['echo', ...tools] }, as(key))).status).toBe(201);
   });
 
-  it('keeps an API key out of reach for another tenant and for keys without the scope admin', async () => {
+  it('hides an API key from another tenant and from keys without the scope admin', async () => {
     const { id } = await made();
     expect((await list(by('rival'))).map((it) => it.id)).toEqual([rival.keyId('main')]);
     for (const answer of [
@@ -177,19 +177,19 @@ describe('a key never makes one that may do more than itself', () => {
     expect([status, body.code, body.errors?.[0]?.pointer]).toEqual([403, 'forbidden', pointer]);
   });
 
-  it('gives a made key no higher rate than a key without its own has', async () => {
+  it('limits a created key to the default rate of keys', async () => {
     const { status, body } = await create<Problem>({ scopes: ['read'], ratePerMinute: 60_001 });
     expect([status, body.errors?.[0]?.message]).toEqual([403, 'expected at most 60000']);
     expect((await create({ scopes: ['read'], ratePerMinute: 60_000 })).status).toBe(201);
   });
 
-  it('gives the bounds of a key to a key that it makes without bounds', async () => {
+  it('copies the limits of a key to a key that it creates without limits', async () => {
     const { key } = await made({ scopes: ['read'] }, by('narrow'));
     const { scopes: _, agent, ...bounds } = NARROW;
     expect((await whoami(key)).body).toMatchObject({ ...bounds, agentId: agent });
   });
 
-  it('refuses to rotate a wider key, whose text would be given away', async () => {
+  it('refuses to rotate a more powerful key, whose text would be disclosed', async () => {
     const { id } = await made({ scopes: ['approve'] });
     expect((await rotate<Problem>(id, {}, by('narrow'))).body.code).toBe('forbidden');
     expect((await revoke(id, by('narrow'))).status).toBe(204);
@@ -223,7 +223,7 @@ it('makes, lists, rotates and revokes keys from the command line', async () => {
 describe('saved views of a key', () => {
   const views = async (agent: Agent) => (await agent.get<{ views: SavedView[] }>('/v1/views')).body.views;
 
-  it('keeps views of a key at every gateway, the last saved first, and shows them to no other key and tenant', async () => {
+  it('stores views of a key for every gateway, latest first, hidden from other keys and tenants', async () => {
     const put = (name: string, search: object, at = 0) =>
       by('operator', at).request('PUT', `/v1/views/${encodeURIComponent(name)}`, { search });
     expect((await put('failed builds', { result: 'error' })).status).toBe(200);
@@ -254,7 +254,7 @@ describe('saved views of a key', () => {
     await expect(client.views.put('x'.repeat(61), {})).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('refuses the 51st view of a key, and names and fields that are too long, and takes another text of a saved one', async () => {
+  it('refuses the 51st view of a key and too long names and fields, and replaces a stored view', async () => {
     const put = (name: string, search: object = {}) => by('reader').request<Problem>('PUT', `/v1/views/${name}`, { search });
     const made = await Promise.all(Array.from({ length: 60 }, (_, n) => put(`view-${n}`)));
     expect(made.filter(({ status }) => status === 200)).toHaveLength(50);

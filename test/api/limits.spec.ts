@@ -18,7 +18,7 @@ describe('limits of calls', () => {
     opened = undefined;
   });
 
-  it('lets exactly 20 of 25 actions pass that come to two gateways at once, and tells the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
+  it('passes exactly 20 of 25 concurrent actions at two gateways, and tells the others when to retry [DX-05, K-25, PP-100, PP-101]', async () => {
     const { agent, other } = await one({ actionsPerHour: 20 });
     const act = (n: number) => (n % 2 === 0 ? agent : other).submit('file_write', ACT, { sessionId: 's' });
     const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => act(n)));
@@ -44,23 +44,20 @@ describe('limits of calls', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
   });
 
-  it.each(REVISIONS)(
-    'says to an MCP client when to call a tool again that has a limit, and runs other tools: revision %s',
-    async (revision) => {
-      const windowMs = 3_600_000;
-      const { url, keyOf } = await one({ rates: [{ per: 'tool', calls: 1, windowMs, tools: ['echo'] }] });
-      const client = await connectMcp(revision, { key: keyOf('main'), urls: [url] });
-      expect(await client.call('echo', {})).toMatchObject({ isError: false });
-      const refused = await client.call('echo', {});
-      expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Rate limit exceeded: 1 of 1 calls/) }] });
-      const { code, retryAfterMs = 0 } = { ...(refused._meta?.['io.toolyard/error'] as Partial<Problem> | undefined) };
-      expect([code, retryAfterMs > windowMs / 2, retryAfterMs <= windowMs]).toEqual(['rate_limited', true, true]);
-      expect(await client.call('file_list', {})).toMatchObject({ isError: false });
-      await client.close();
-    },
-  );
+  it.each(REVISIONS)('tells an MCP client when to retry a limited tool, and runs other tools: revision %s', async (revision) => {
+    const windowMs = 3_600_000;
+    const { url, keyOf } = await one({ rates: [{ per: 'tool', calls: 1, windowMs, tools: ['echo'] }] });
+    const client = await connectMcp(revision, { key: keyOf('main'), urls: [url] });
+    expect(await client.call('echo', {})).toMatchObject({ isError: false });
+    const refused = await client.call('echo', {});
+    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Rate limit exceeded: 1 of 1 calls/) }] });
+    const { code, retryAfterMs = 0 } = { ...(refused._meta?.['io.toolyard/error'] as Partial<Problem> | undefined) };
+    expect([code, retryAfterMs > windowMs / 2, retryAfterMs <= windowMs]).toEqual(['rate_limited', true, true]);
+    expect(await client.call('file_list', {})).toMatchObject({ isError: false });
+    await client.close();
+  });
 
-  it('says when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
+  it('states a retry time if waiting helps, and none for the permanent limit of a call tree', async () => {
     const { agent, held } = await one({ treeCalls: 1, treeDepth: 1, concurrency: [{ per: 'session', calls: 3 }] });
     const answerOf = (answer: Answer) => [answer.status, problemOf(answer).code, answer.headers.get('retry-after')];
     for (let n = 0; n < 3; n++) expect((await agent.submit('held', {}, { sessionId: 's' })).status).toBe(202);
@@ -73,7 +70,7 @@ describe('limits of calls', () => {
     expect(answerOf(await agent.submit('held', {}, { parentCallId: child.id }))).toEqual([429, 'quota_exceeded', null]);
   });
 
-  it('gives a place back when a call ends, whichever gateway is asked next', async () => {
+  it('frees a place when a call ends, for every gateway', async () => {
     const { agent: first, other: second, held: calls } = await one({ concurrency: [{ per: 'tenant', calls: 2 }] });
     const held = (await first.submit('held', {})).body;
     await second.submit('held', {});
@@ -92,7 +89,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('held', {})).status).toBe(202);
   });
 
-  it('answers a repetition as the first submission however full the limits are, and does not count it', async () => {
+  it('answers a repetition like the first submission with full limits, without counting it', async () => {
     const { agent } = await one({ actionsPerHour: 2 });
     const key = { 'idempotency-key': 'k' };
     const first = await agent.submit('file_write', ACT, { sessionId: 's' }, key);
@@ -102,7 +99,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('file_write', ACT, { sessionId: 's' }, key)).body.id).toBe(first.body.id);
   });
 
-  it('lets a refused request pass with the same Idempotency-Key once there is room', async () => {
+  it('accepts a refused request again with the same Idempotency-Key once there is room', async () => {
     const { agent, held: calls } = await one({ concurrency: [{ per: 'key', calls: 1 }] });
     const held = (await agent.submit('held', {})).body;
     const key = { 'idempotency-key': 'later' };
@@ -111,7 +108,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('held', { n: 1 }, {}, key)).status).toBe(202);
   });
 
-  it('refuses arguments above their size with a clear error, and queues nothing [DX-12]', async () => {
+  it('refuses too large arguments with a clear error, and queues nothing [DX-12]', async () => {
     const { agent } = await one({ argumentBytes: 100 });
     const refused = await agent.submit('echo', { text: 'x'.repeat(200) });
     expect([refused.status, problemOf(refused).code]).toEqual([413, 'payload_too_large']);
@@ -126,7 +123,7 @@ describe('limits of calls', () => {
     expect([refused.status, refused.headers.get('retry-after'), problemOf(refused).code]).toEqual([503, '1', 'unavailable']);
   });
 
-  it('bounds how many calls of a session wait or run, and says when to come again [DX-12]', async () => {
+  it('limits the open calls of a session, and states when to retry [DX-12]', async () => {
     const { agent } = await one({ concurrency: [{ per: 'session', calls: 2 }] });
     const submit = (sessionId: string) => agent.submit('held', {}, { sessionId });
     expect([(await submit('s')).status, (await submit('s')).status]).toEqual([202, 202]);
@@ -136,7 +133,7 @@ describe('limits of calls', () => {
     expect((await submit('other')).status).toBe(202);
   });
 
-  it('bounds how many calls a turn has, and submits none of a larger one [DX-12]', async () => {
+  it('limits the calls of a turn, and submits none of a larger one [DX-12]', async () => {
     const { agent } = await open();
     const calls = Array.from({ length: BATCH_LIMITS.calls + 1 }, () => ({ tool: 'echo', arguments: {} }));
     const refused = await agent.request<Problem>('POST', '/v1/batches', { sessionId: 'turn', strategy: { type: 'parallel' }, calls });
@@ -145,7 +142,7 @@ describe('limits of calls', () => {
     expect((await agent.get<{ calls: unknown[] }>('/v1/calls?sessionId=turn')).body.calls).toEqual([]);
   });
 
-  it('applies the limits of the profile where nothing else is said: 20 actions an hour, 500 cents a day [PP-101, PP-102]', async () => {
+  it('applies the default limits of the profile: 20 actions an hour, 500 cents a day [PP-101, PP-102]', async () => {
     const policy = { profile: 'zeroclaw' } as const;
     const agents = { zeroclaw: { policy }, freed: { policy, limits: { actionsPerHour: 21 } } };
     const { agent } = await open({ agents });

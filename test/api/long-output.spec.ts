@@ -32,7 +32,7 @@ describe('the text that a model gets of a long command', () => {
   it.each([
     ['fits into what is kept', 20_000],
     ['is longer than what is kept', 400_000],
-  ])('gives a model beginning, end and exit code of a long command where the output %s', async (_, lines) => {
+  ])('gives a model beginning, end and exit code of a long command whose output %s', async (_, lines) => {
     const { head, tail, size, missing, how } = await run(`seq 1 ${lines}; echo '${FAILED}'; exit 1`);
     expect(head).toMatch(/^1\n2\n3\n[\d\n]+\n$/);
     expect(tail).toMatch(new RegExp(`^[\\d\\n]+\\n${lines}\\n${FAILED.replaceAll('.', '\\.')}\\nExit code: 1$`));
@@ -42,7 +42,7 @@ describe('the text that a model gets of a long command', () => {
     expect(how).toMatch(/^exit code 1; shell_output \{"task_id":"[^"]+","from_byte":\d+\} reads on from here$/);
   });
 
-  it('gives a model more of the beginning of a long command, and the exit code, where it succeeds', async () => {
+  it('gives a model more of the beginning of a successful long command, and the exit code', async () => {
     const { head, tail, how } = await run('seq 1 20000');
     expect(head.length).toBeGreaterThan(2 * tail.length);
     expect(tail).toMatch(/^\d+\n[\d\n]*\n20000\n$/);
@@ -63,7 +63,7 @@ describe('the text that a model gets of a long command', () => {
     }
   });
 
-  it('gives a model that speaks oxydra beginning and end of both streams of a long command', async () => {
+  it('gives a model of oxydra beginning and end of both streams of a long command', async () => {
     const command = 'seq -f "out %.0f" 1 3000; echo out-end; seq -f "err %.0f" 1 3000 >&2; echo err-end >&2; exit 4';
     const read = textOf(await agent.run('shell_exec', { command }, { sessionId: 'oxydra', dialect: 'oxydra' }));
     expect(read).toMatch(/: stdout:\nout 1\n[^]*\nout-end\n\n\nstderr:\nerr 1\n[^]*\nerr-end\n$/);
@@ -74,7 +74,7 @@ describe('the text that a model gets of a long command', () => {
     ['claude-code', 'bash', { returnCodeInterpretation: 'exit_code:4' }],
     ['kiro', 'shell', { exit_status: '4' }],
   ])(
-    'gives a model that speaks %s JSON with beginning and end of both streams of a long command, and its exit code',
+    'gives a model of %s JSON with beginning and end of both streams of a long command, and its exit code',
     async (dialect, tool, code) => {
       const command = `seq -f 'out "%.0f"' 1 3000; echo out-end; seq -f "err %.0f" 1 3000 >&2; echo err-end >&2; exit 4`;
       const text = textOf(await agent.run(tool, { command }, { sessionId: dialect, dialect, agentId: 'tails' }));
@@ -97,18 +97,18 @@ describe('the text that a model gets of a long command', () => {
     ['backspaces and NUL bytes', String.raw`printf 'wait |\b/\b-\b\0done\n'`, 'wait done\n'],
     ['bytes that are no UTF-8, and halves of characters', String.raw`printf '\377a\303'; sleep 0.1; printf '\251\n'`, '\ufffdaé\n'],
     ['line ends of Windows', String.raw`printf 'one\r\ntwo\r\n'`, 'one\r\ntwo\r\n'],
-  ])('gives a model what a terminal shows of a command in the end: %s', async (_, command, text) => {
+  ])('gives a model the final terminal view of a command: %s', async (_, command, text) => {
     expect(textOf(await agent.run('shell', { command }, { sessionId: 's' }))).toBe(text);
   });
 
-  it('keeps each form of a line that was written over for those who watch', async () => {
+  it('streams each form of an overwritten line to watchers', async () => {
     const call = await agent.run('shell', { command: String.raw`printf '\033[31m1 %%\033[0m\r2 %%\n'` }, { sessionId: 's' });
     expect(textOf(call)).toBe('2 %\n');
     const updates = (await agent.events(call.id)).flatMap(({ type, data }) => (type === 'call.update' ? [JSON.stringify(data)] : []));
     expect(updates.join('')).toContain(String.raw`\u001b[31m1 %\u001b[0m\n2 %\n`);
   });
 
-  it('gives a model beginning and end of what code has written, its error, and a redrawn line in its last form', async () => {
+  it('gives a model beginning and end of the output of code, its error, and the last form of a redrawn line', async () => {
     const code = `import sys
 for n in range(9999): print(f"\\r{n} %", end="")
 print()
@@ -122,13 +122,13 @@ nothing`;
     expect(textOf(call).match(new RegExp(NOTICE, 'g'))).toHaveLength(2);
   });
 
-  it('cuts a long output between characters where there are no lines [EX-47]', async () => {
+  it('cuts a long output without lines between characters [EX-47]', async () => {
     const { head, tail } = await run(`for n in $(seq 1 30000); do printf '😀'; done; exit 3`);
     expect(head).toMatch(/^😀+\n$/u);
     expect(tail).toMatch(/^😀+\nExit code: 3$/u);
   });
 
-  it('names the way to the whole output where there is no session', async () => {
+  it('names the way to the whole output without a session', async () => {
     const call = await agent.run('shell', { command: 'seq 1 20000' });
     expect(partsOf(textOf(call)).how).toBe(`exit code 0; GET /v1/calls/${call.id}/output has all of it`);
   });
@@ -136,7 +136,7 @@ nothing`;
   it.each([
     ['tails', 100],
     ['heads', 0],
-  ])('gives a model as much of the end of a long output as the policy says: %s', async (agentId, tailBytes) => {
+  ])('gives a model as much of the end of a long output as the policy sets: %s', async (agentId, tailBytes) => {
     const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { agentId, sessionId: agentId });
     expect(call).toMatchObject({ outcome: 'completed', isError: true });
     const { head, tail } = partsOf(textOf(call));
@@ -152,7 +152,7 @@ nothing`;
     expect(tail).toMatch(/^(key=\[REDACTED\]\n)+Exit code: 1$/);
   });
 
-  it('reads a long output on with shell_output, from byte to byte and by its own session only', async () => {
+  it('reads a long output further with shell_output, by bytes and in its own session only', async () => {
     const call = await agent.run('shell', { command: 'seq 1 20000; exit 1' }, { sessionId: 'reads' });
     const whole = (await agent.get<string>(`/v1/calls/${call.id}/output`)).body;
     const { from_byte } = JSON.parse(/\{[^}]*\}/.exec(partsOf(textOf(call)).how)?.[0] ?? '{}') as { from_byte: number };

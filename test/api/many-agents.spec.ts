@@ -21,7 +21,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
   });
   afterAll(() => tenant.close());
 
-  it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket alike [DX-02, DX-04, EV-03]', async () => {
+  it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket [DX-02, DX-04, EV-03]', async () => {
     const idOfKey = new Map<string, Set<string>>();
     const argumentsOfKey = new Map<string, unknown>();
     const remember = (key: string, id: string) => idOfKey.set(key, (idOfKey.get(key) ?? new Set()).add(id));
@@ -68,7 +68,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
     );
   });
 
-  it('refuses an Idempotency-Key that comes again with another body', async () => {
+  it('refuses an Idempotency-Key with another body', async () => {
     const { agent } = tenant;
     await agent.submit('echo', { a: 1 }, {}, { 'idempotency-key': 'same' });
     expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({

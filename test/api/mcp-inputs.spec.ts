@@ -60,7 +60,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     ['of a text with choices in one field', 'choice', BRANCH, { value: 'next' }, 'next'],
     ['as the flat object of its schema', 'flat', RELEASE, { name: 'v2', count: 3, isDraft: true }, { name: 'v2', count: 3, isDraft: true }],
     ['as JSON where its schema is no form', 'deep', DEEP, { value: '{"at":{"x":1}}' }, { at: { x: 1 } }],
-  ])('takes the value %s from the user of the MCP client, also with progress', async (_title, session, question, content, value) => {
+  ])('accepts the value %s from the user of the MCP client, also with progress', async (_title, session, question, content, value) => {
     const forms: unknown[] = [];
     const user = (message: string, form: unknown) => {
       forms.push([message, form]);
@@ -127,7 +127,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
   });
 
   it.each(['decline', 'cancel'] as const)(
-    'goes on waiting when the user of an MCP client answers %s, and the result says how to answer',
+    'keeps waiting when the user of an MCP client answers %s, and explains how to answer',
     async (action) => {
       const asking = await connect({ user: () => ({ action }) });
       const answering = asking.call('held', {}, { ...inSession(action), onprogress: () => {} });
@@ -140,7 +140,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     },
   );
 
-  it('goes on waiting for input after a value that does not fit, and the result says why or how to answer', async () => {
+  it('keeps waiting for input after an invalid value, and explains the fault or how to answer', async () => {
     const asking = await connect({ user: () => ({ action: 'accept', content: { value: 'not json' } }) });
     const answering = asking.call('held', {}, { ...inSession('wrong'), onprogress: () => {} });
     const { id } = await callIn('wrong');
@@ -150,7 +150,7 @@ describe.each(REVISIONS)('a tool that asks for input, called over /mcp in revisi
     await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('says how to give input to an MCP client without elicitation', async () => {
+  it('explains how to give input to an MCP client without elicitation', async () => {
     const plain = await connect();
     const answering = plain.call('held', {}, inSession('plain'));
     const { id } = await callIn('plain');

@@ -100,7 +100,7 @@ describe('/mcp in the protocol itself', () => {
       });
     });
 
-    it('lists tools by pages that go on after a name, private and with a time to live', async () => {
+    it('lists tools by private pages with a lifetime that continue after a name', async () => {
       const first = (await modern('tools/list')).body.result as { tools: { name: string }[]; nextCursor: string };
       expect(first).toMatchObject({ resultType: 'complete', cacheScope: 'private', ttlMs: expect.any(Number) });
       const second = (await modern('tools/list', { cursor: first.nextCursor })).body.result as typeof first;
@@ -132,7 +132,7 @@ describe('/mcp in the protocol itself', () => {
       expect([answer.status, answer.body.error?.code, answer.body.id]).toEqual([400, -32_020, 9]);
     });
 
-    it('refuses an MCP call whose mirrored parameter is missing in the headers or another one there', async () => {
+    it('refuses an MCP call whose mirrored parameter is missing or different in the headers', async () => {
       const regionIs = (value: string): Record<string, string> => ({ 'mcp-param-region': value });
       const call = (region: string, headers: Record<string, string>) =>
         modern('tools/call', { name: 'regional', arguments: { region } }, { headers, capabilities: TASKS });
@@ -161,7 +161,7 @@ describe('/mcp in the protocol itself', () => {
       expect([other.status, other.body.error?.code]).toEqual([404, -32_601]);
     });
 
-    it('gives arguments of a wrong type back to the model, and no call runs', async () => {
+    it('returns a type error of arguments to the model, without a call', async () => {
       const { body } = await modern('tools/call', { name: 'sleep', arguments: { ms: 'long' } });
       expect(body.result).toMatchObject({
         resultType: 'complete',
@@ -219,7 +219,7 @@ describe('/mcp in the protocol itself', () => {
     const retry = (requestState: string, more: Ask = {}, command = 'make deploy', inputResponses: object = accept) =>
       modern('tools/call', { ...held(command), requestState, inputResponses }, { capabilities: FORMS, ...more });
 
-    it('asks for approval over /mcp with a form, and a state that any gateway takes back', async () => {
+    it('asks for approval over /mcp with a form, whose state any gateway accepts', async () => {
       const { body, requestState, id } = await ask('form');
       expect(body.result).toMatchObject({
         resultType: 'input_required',
@@ -236,7 +236,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await answering).body.result).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] });
     });
 
-    it('runs nothing again when the state of an MCP approval is brought back again', async () => {
+    it('runs nothing again for a repeated state of an MCP approval', async () => {
       const { requestState, id } = await ask('replayed');
       const [first, second] = [retry(requestState), retry(requestState, { by: tenant.other })];
       await eventually(async () => (await tenant.agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
@@ -247,7 +247,7 @@ describe('/mcp in the protocol itself', () => {
       expect(body.calls.map((call) => call.id)).toEqual([id]);
     });
 
-    it('takes no MCP approval state of another key, of other arguments, that was changed, or that is none', async () => {
+    it('refuses an MCP approval state of another key, of other arguments, a changed or an invalid one', async () => {
       const { requestState, id } = await ask('forged');
       // Changes the character before the last one, two bits of which are not part of the signature.
       const flipped = requestState.replace(/.(?=.$)/, (bits) => (bits === 'A' ? 'B' : 'A'));
@@ -262,7 +262,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await tenant.agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
     });
 
-    it('asks for approval over /mcp again without an answer, and says how to approve when the user dismisses the form', async () => {
+    it('asks for approval over /mcp again without an answer, and explains how to approve after a dismissed form', async () => {
       const { requestState, id } = await ask('again');
       expect((await retry(requestState, {}, 'make deploy', {})).body.result?.['resultType']).toBe('input_required');
       const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'cancel' } });
@@ -270,7 +270,7 @@ describe('/mcp in the protocol itself', () => {
       expect(body.result?.content?.[0]?.text).toContain(`POST /v1/calls/${id}/decision`);
     });
 
-    it('takes an approval form without a yes for a no', async () => {
+    it('reads an approval form without a yes as a denial', async () => {
       const { requestState } = await ask('no');
       const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'accept', content: { approve: false } } });
       expect(body.result).toMatchObject({ isError: true, _meta: { 'io.toolyard/outcome': 'denied' } });
@@ -281,7 +281,7 @@ describe('/mcp in the protocol itself', () => {
     const task = (method: string, taskId: string, more: Ask = {}, params: object = {}) =>
       modern(`tasks/${method}`, { taskId, ...params }, { capabilities: TASKS, ...more });
 
-    it('answers MCP tasks at any gateway as the calls themselves, and the result comes with the task', async () => {
+    it('answers MCP tasks at any gateway like the calls themselves, with the result in the task', async () => {
       const { body } = await modern('tools/call', { name: 'held', arguments: {} }, { capabilities: TASKS, meta: inSession('task') });
       const { id } = await callIn('task');
       expect(body.result).toMatchObject({ resultType: 'task', taskId: id, status: 'working', ttlMs: null });
@@ -338,7 +338,7 @@ describe('/mcp in the protocol itself', () => {
         );
     });
 
-    it('asks for approval of an MCP task as input_required, and takes the answer by tasks/update', async () => {
+    it('asks for approval of an MCP task as input_required, and accepts the answer by tasks/update', async () => {
       const capabilities = { ...TASKS, ...FORMS };
       const { body } = await modern('tools/call', held('make'), { capabilities, meta: inSession('task-approve') });
       const taskId = String(body.result?.['taskId']);
@@ -356,7 +356,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
     });
 
-    it('asks for the input of the tool of an MCP task as input_required, and takes it by tasks/update at any gateway', async () => {
+    it('asks for the input of an MCP task’s tool as input_required, and accepts it by tasks/update at any gateway', async () => {
       const capabilities = { ...TASKS, ...FORMS };
       await modern('tools/call', { name: 'held', arguments: {} }, { capabilities, meta: inSession('task-input') });
       const { id: taskId } = await callIn('task-input');
@@ -388,7 +388,7 @@ describe('/mcp in the protocol itself', () => {
   });
 
   describe('hostile and broken requests', () => {
-    it('answers /mcp without a key with 401 and the metadata of the resource, which need none', async () => {
+    it('answers /mcp without a key with 401 and the public metadata of the resource', async () => {
       const answer = await new Agent(tenant.url, 'wrong').request('POST', '/mcp', {});
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');

@@ -50,7 +50,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect((await post(list, session)).status).toBe(404);
   });
 
-  it('answers 404 to an MCP session of another key, unknown or malformed, and 400 to none', async () => {
+  it('answers 404 to a foreign, unknown or malformed MCP session, and 400 to a missing one', async () => {
     const { session } = await open();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     expect((await post(list, session, { key: 'neighbour' })).status).toBe(404);
@@ -104,7 +104,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     expect(await refusedWith(lastId)).toBe(400);
   });
 
-  it('takes no answer of an MCP session to a question that it was not asked', async () => {
+  it('rejects an answer of an MCP session to a question of another session', async () => {
     const { body } = await tenant.agent.submit('shell', { command: 'date' }, { sessionId: 'unasked' });
     expect(body.status).toBe('waiting_approval');
     const { id } = body;

@@ -67,7 +67,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await answering).content[0]?.text).toBe('all');
   });
 
-  it('lets _meta of a call name another session', async () => {
+  it('accepts another session in _meta of a call', async () => {
     const answering = client.call('held', {}, { meta: { 'io.toolyard/sessionId': `${session}-own` } });
     await tenant.held.run((await callIn(`${session}-own`)).id, 'own');
     expect((await answering).content[0]?.text).toBe('own');
@@ -79,7 +79,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await answering).content[0]?.text).toBe('deployed');
   });
 
-  it('cancels the call when the client of toolyard mcp gives the request up', async () => {
+  it('cancels the call when the client of toolyard mcp cancels the request', async () => {
     const gone = new AbortController();
     const answering = client.call('held', {}, { signal: gone.signal });
     const { id } = await callIn(session);
@@ -88,7 +88,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect((await tenant.agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('answers toolyard mcp with an error while the gateway is away, and goes on when it is back', async () => {
+  it('answers toolyard mcp with an error while the gateway is away, and works again when it is back', async () => {
     network.away();
     const failed = client.call('call_result', { callId: 5 });
     await expect(failed).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revis
     expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
   });
 
-  it('answers with an error when the connection breaks before the answer and the gateway cannot go on', async () => {
+  it('answers with an error when the connection breaks before the answer and the gateway cannot resume it', async () => {
     const { id, answer } = await cutCall((lastEventId) => 'x'.repeat(lastEventId.length));
     expect(await answer).toMatchObject({ code: -32_000, message: expect.stringContaining('broke before the answer came') });
     await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
@@ -152,7 +152,7 @@ describe('toolyard mcp', () => {
       error?: { code: number; message: string; data?: unknown };
     }>;
 
-  it('writes nothing but messages to the stdout of toolyard mcp, skips what is none, and ends with its input', async () => {
+  it('prints only messages to the stdout of toolyard mcp, skips invalid ones, and ends with its input', async () => {
     const { cli, send } = start();
     cli.child.stdin?.write('hello\n{"jsonrpc":"1.0"}\n\n');
     send({ id: 'a', method: 'tools/list', params: { _meta: META } });
@@ -165,7 +165,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('answers in toolyard mcp what was asked before its input ended, in the session that the input opens', async () => {
+  it('answers the requests before the end of input in toolyard mcp, in the session of that input', async () => {
     const messages = [
       { id: 1, method: 'initialize', params: INITIALIZE },
       { method: 'notifications/initialized' },
@@ -192,7 +192,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('says in toolyard mcp why the gateway refuses the key, and ends well at Ctrl-C', async () => {
+  it('explains in toolyard mcp why the gateway refuses the key, and exits cleanly at Ctrl-C', async () => {
     const { cli, send } = start([], 'not-a-key-of-anyone');
     send({ id: 1, method: 'initialize', params: INITIALIZE });
     expect((await answerTo(cli, 1)).error).toMatchObject({ code: -32_000, data: { status: 401, code: 'unauthenticated' } });
@@ -200,7 +200,7 @@ describe('toolyard mcp', () => {
     expect((await cli.ended()).code).toBe(0);
   });
 
-  it('opens a new session of toolyard mcp when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
+  it('opens a new session of toolyard mcp transparently when the gateway lost its own, and deletes it at the end', async () => {
     const opened = new Set<string>();
     network.toClient = (piece) => {
       for (const [, id = ''] of piece.toString('latin1').matchAll(/^mcp-session-id: (\S+)/gim)) opened.add(id);
@@ -278,7 +278,7 @@ describe('toolyard mcp --print-config', () => {
   };
 
   it.each(Object.entries(PARSERS))(
-    'prints a block of configuration for %s whose program answers in any folder, without a key',
+    'prints a configuration for %s whose program works in any folder, without a key',
     async (name, parse) => {
       const { code, out, err } = await print(['--session', 'printed', '--print-config', name], { TOOLYARD_DATA: data });
       expect([code, out.includes(tenant.keyOf('main')), out.includes('API_KEY')]).toEqual([0, false, false]);

@@ -56,7 +56,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect((await limited.tools()).tools.map(({ name }) => name)).toEqual(['call_result', 'echo', 'held_write']);
   });
 
-  it('runs a tool call that Claude Code repeats with its id once in a session, and ignores an id that is none', async () => {
+  it('runs a tool call that Claude Code repeats with its id once in a session, and ignores an invalid id', async () => {
     const meta = (sessionId: string, id: unknown) => ({ meta: { 'io.toolyard/sessionId': sessionId, 'claudecode/toolUseId': id } });
     for (const id of ['toolu_1', 'toolu_1', 'toolu_2']) await client.call('echo', { text: 'again' }, meta('claude-ids', id));
     const made = (await tenant.agent.get<CallPage>('/v1/calls?sessionId=claude-ids')).body.calls.map(({ toolCallId }) => toolCallId);
@@ -83,7 +83,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     });
   });
 
-  it('answers wrong arguments with an error result that says how to mend them, and an unknown tool with -32602', async () => {
+  it('answers wrong arguments with an error result and advice, and an unknown tool with -32602', async () => {
     const wrong = await client.call('sleep', { ms: 'soon' });
     expect(wrong.isError).toBe(true);
     expect(wrong.content[0]?.text).toMatch(/ms/);
@@ -93,7 +93,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     });
   });
 
-  it('takes an idempotency key and a trace from _meta', async () => {
+  it('reads an idempotency key and a trace from _meta', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const meta = { 'io.toolyard/sessionId': 'idem', 'io.toolyard/idempotencyKey': 'k1', traceparent };
     const [first, second] = [1, 2].map(() => client.call('held', { n: 1 }, { meta, onprogress: () => {} }));
@@ -121,7 +121,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect(steps).toHaveLength(seen);
   });
 
-  it('cancels the call when the MCP client gives the request up', async () => {
+  it('cancels the call when the MCP client cancels the request', async () => {
     const gone = new AbortController();
     const answering = client.call('held', {}, { ...inSession('cancel'), signal: gone.signal, onprogress: () => {} });
     const { id } = await callIn('cancel');
@@ -169,7 +169,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect(body.approval?.decided).toMatchObject({ decision: 'allow', edited: expect.anything() });
   });
 
-  it('runs nothing with changed arguments that are not allowed; the call goes on waiting', async () => {
+  it('runs nothing with changed arguments that are not allowed; the call keeps waiting', async () => {
     const asking = await connect({ user: () => ({ action: 'accept', content: { approve: true, arguments: '{"order":66}' } }) });
     const result = await asking.call('shell', { command: 'make deploy' }, untilEnd('edit-wrong'));
     expect(result.isError).toBe(true);
@@ -177,7 +177,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('says how to approve when the user dismisses the form, also to a client that waits with progress', async () => {
+  it('explains how to approve after a dismissed form, also to a client that waits with progress', async () => {
     const asking = await connect({ user: () => ({ action: 'cancel' }) });
     const result = await asking.call('shell', { command: 'date' }, untilEnd('dismiss'));
     expect(result).toMatchObject({ isError: true, _meta: { 'io.toolyard/status': 'waiting_approval' } });
@@ -186,7 +186,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await tenant.agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('takes the first answer: the dashboard may decide while the MCP client asks', async () => {
+  it('applies the first answer: the dashboard may decide while the MCP client asks', async () => {
     let answer: (() => void) | undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
     let release: (() => void) | undefined;
@@ -210,7 +210,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
   it.each([
     ['a client without elicitation', 'main', false],
     ['a key without the scope approve', 'submitter', true],
-  ])('tells %s how a call is approved; nothing runs', async (_who, key, elicits) => {
+  ])('tells %s how a call is approved, and runs nothing', async (_who, key, elicits) => {
     const plain = await connect({
       key: tenant.keyOf(key),
       ...(elicits ? { user: () => ({ action: 'accept', content: { approve: true } }) } : {}),
@@ -237,7 +237,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await expect(other.read(uri)).rejects.toThrow(/not found/i);
   });
 
-  it('tells MCP clients that the tools have changed when they have', async () => {
+  it('notifies MCP clients of changed tools', async () => {
     let changes = 0;
     const listening = await connect({ onToolsChanged: () => (changes += 1) });
     await listening.tools();

@@ -71,7 +71,7 @@ describe('odd answers of MCP servers', () => {
   };
 
   describe.each(RAW_WAYS)('over %s', (way) => {
-    it.each(ANSWERS)('runs a tool once whose answer is odd, and gives the rest of it: %s', async (...row) => {
+    it.each(ANSWERS)('runs a tool once whose answer is odd, and returns the rest of it: %s', async (...row) => {
       const [what, , outcome, text, structured] = row;
       for (const name of [way, `${way}-trusted`]) {
         const effects = (servers.get(name)?.effects() ?? 0) + 1;

@@ -385,7 +385,7 @@ describe('odd bodies of OpenAPI documents', () => {
   });
   afterAll(() => api?.close());
 
-  it.each(REQUESTS)('sends to an API what its document means: %s', async (...row) => {
+  it.each(REQUESTS)('sends to an API the request that its document means: %s', async (...row) => {
     const [what, , , args, expected] = row;
     for (const form of [args, JSON.stringify(args)]) {
       const { call, source } = await api.call(

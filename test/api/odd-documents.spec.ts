@@ -194,7 +194,7 @@ describe('odd requests and answers of OpenAPI documents', () => {
   });
   afterAll(() => api?.close());
 
-  it.each(REQUESTS)('sends to an API what its document means: %s', async (...row) => {
+  it.each(REQUESTS)('sends to an API the request that its document means: %s', async (...row) => {
     const [what, , , args, expected] = row;
     for (const form of [args, JSON.stringify(args)]) {
       const { call, source } = await api.call(
@@ -206,7 +206,7 @@ describe('odd requests and answers of OpenAPI documents', () => {
     }
   });
 
-  it.each(REPLIES)('gives the model and programs what an API answers: %s', async (...row) => {
+  it.each(REPLIES)('returns the answer of an API to models and programs: %s', async (...row) => {
     const [what, , outcome, text, structured] = row;
     const call = await api.answer(REPLIES.findIndex(([it]) => it === what));
     const said = `${(call.result?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n')}\n${call.error?.message ?? ''}`;

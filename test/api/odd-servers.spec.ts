@@ -165,7 +165,7 @@ describe('odd MCP servers', () => {
     return body.sources.find((it) => it.name === name);
   };
 
-  it('offers the tools that can be read, and says what cannot', async () => {
+  it('offers the readable tools, and reports the others', async () => {
     const { body } = await tenant.agent.get<Source>('/v1/sources/odd');
     const said = body.problems.join('\n');
     for (const part of ['"bad"', '"union"', 'mail: input/properties/to/pattern', 'owner: output/properties/owner/pattern'])
@@ -190,7 +190,7 @@ describe('odd MCP servers', () => {
     expect(JSON.parse(odd.requests().at(-1) ?? '')).toMatchObject({ params: { arguments: args } });
   });
 
-  it('offers a tool to models in a form that their APIs accept, and gives the server the names of its own', async () => {
+  it('offers a tool to models in a form that their APIs accept, and passes the server its own names', async () => {
     const given = async (format: string) => {
       const { body } = await tenant.agent.get<{ tools: Record<string, unknown>[] }>(`/v1/tools?format=${format}&q=odd__find`);
       return body.tools[0];
@@ -240,7 +240,7 @@ describe('odd MCP servers', () => {
     expect([odd.effects(), JSON.parse(odd.requests().at(-1) ?? '')]).toMatchObject([before + 1, { params: { arguments: sent } }]);
   });
 
-  it('fails a call whose structured content does not fit the schema of its tool, as clients of the SDK do, and never repeats it', async () => {
+  it('fails a call whose structured content violates the schema of its tool, as SDK clients do, without a repeat', async () => {
     const before = odd.effects();
     const { outcome, error } = await tenant.agent.run('odd__count', {}, { sessionId: 's' });
     expect([outcome, error]).toEqual(['failed', expect.objectContaining({ code: 'output_invalid', retryable: false })]);
@@ -249,7 +249,7 @@ describe('odd MCP servers', () => {
   });
 
   it.each(REVISIONS)(
-    'gives an MCP client what a tool answered without the structured content that its schema promises, as an error: revision %s',
+    'returns an answer without the promised structured content to an MCP client as an error: revision %s',
     async (revision) => {
       expect(await run('bare__t', {})).toBe('completed');
       const client = await connectMcp(revision, { key: tenant.keyOf('main'), urls: [tenant.url] });
@@ -264,7 +264,7 @@ describe('odd MCP servers', () => {
     },
   );
 
-  it('gives an MCP client that asks for the task of such a call the same error', async () => {
+  it('returns the same error to an MCP client that asks for the task of such a call', async () => {
     const { id: taskId } = await tenant.agent.run('bare__t', {});
     const revision = '2026-07-28';
     const _meta = {
@@ -286,7 +286,7 @@ describe('odd MCP servers', () => {
     expect(JSON.stringify(body.result)).toContain('Do not make the call again');
   });
 
-  it('begins a session again that the server forgot, runs the call once, and hears of changes', async () => {
+  it('reopens a session that the server forgot, runs the call once, and notices changes', async () => {
     expect([await run('sessions__t', {}), sessions.effects()]).toEqual(['completed', 1]);
     const before = begun;
     known.clear();

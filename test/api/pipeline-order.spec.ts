@@ -29,25 +29,22 @@ describe('the stages of a submission', () => {
   const refused = (call: object, sessionId: string) => tenant.agent.request<Problem>('POST', '/v1/calls', { ...call, sessionId });
   const typesOf = async ({ callId = '' }: Problem) => (await tenant.agent.events(callId)).map(({ type }) => type);
 
-  it.each(STAGES)(
-    'refuses a submission at %s before anything later is looked at [RP-20, RP-25]',
-    async (_stage, call, status, code, rule) => {
-      const { status: answered, body } = await refused(call, 'strict');
-      expect([answered, body.code]).toEqual([status, code]);
-      const { decision } = (await tenant.agent.get(`/v1/calls/${body.callId}`)).body;
-      expect(decision.reasons.find(({ effect }) => effect === 'deny')?.rule).toBe(rule);
-      expect(decision.reasons.some(({ axis }) => axis === 'limits')).toBe(false);
-      expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
-    },
-  );
+  it.each(STAGES)('refuses a submission at %s before any later stage [RP-20, RP-25]', async (_stage, call, status, code, rule) => {
+    const { status: answered, body } = await refused(call, 'strict');
+    expect([answered, body.code]).toEqual([status, code]);
+    const { decision } = (await tenant.agent.get(`/v1/calls/${body.callId}`)).body;
+    expect(decision.reasons.find(({ effect }) => effect === 'deny')?.rule).toBe(rule);
+    expect(decision.reasons.some(({ axis }) => axis === 'limits')).toBe(false);
+    expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
+  });
 
-  it('refuses what a tool itself finds wrong before a person is asked [VA-09]', async () => {
+  it('refuses faults that a tool itself finds before asking a person [VA-09]', async () => {
     const { status, body } = await refused({ tool: 'file_search', arguments: { path: 'a', query: '(' } }, 'asking');
     expect([status, body.code]).toEqual([422, 'invalid_arguments']);
     expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
   });
 
-  it('refuses at the limits before a person is asked, and queues nothing', async () => {
+  it('refuses at the limits before asking a person, and queues nothing', async () => {
     const { status, body } = await refused({ tool: 'file_write', arguments: { path: 'a', content: 'b' } }, 'asking');
     expect([status, body.code]).toEqual([429, 'quota_exceeded']);
     expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);

@@ -46,7 +46,7 @@ describe('a call', () => {
     expect(call.approval).toBeUndefined();
   });
 
-  it('asks a person about a call that one axis asks about and the others allow, with what can be trusted [PP-70]', async () => {
+  it('asks a person about a call if one axis asks and the others allow, with the possible grants [PP-70]', async () => {
     const call = await submitted('file_write', WRITE, { sessionId: await session(PROMPT) });
     expect(call).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });
     expect(call.decision.trustOptions).toContainEqual(expect.objectContaining({ id: 'paths' }));

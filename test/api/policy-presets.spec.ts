@@ -68,7 +68,7 @@ const TIMES: [string, number | undefined, number, number, number][] = [
 
 describe('the time that a call may take', () => {
   it.each(TIMES)(
-    'gives a call of the agent %s the time of its policy, unless the call says less [CC-10, EX-27, K-08]',
+    'gives a call of the agent %s the time of its policy, unless the call sets less [CC-10, EX-27, K-08]',
     async (agentId, command, list, search, write) => {
       const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
       const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
@@ -86,7 +86,7 @@ describe('the time that a call may take', () => {
     },
   );
 
-  it('bounds the time of a call by a maximum that neither a call nor a profile goes past [EX-27]', async () => {
+  it('limits the time of a call by a maximum above call and profile [EX-27]', async () => {
     const refused = await agent.request<Problem>('POST', '/v1/calls', { tool: 'shell', arguments: { command: 'ls', timeout_ms: 600_001 } });
     expect([refused.status, refused.body.code]).toEqual([422, 'invalid_arguments']);
     const longer = await agent.request<Problem>('POST', '/v1/calls', {
@@ -97,7 +97,7 @@ describe('the time that a call may take', () => {
     expect([longer.status, longer.body.code]).toEqual([422, 'invalid_request']);
   });
 
-  it('checks what an operator fills in for a tool that does not take it like every argument', async () => {
+  it('checks arguments filled in by an operator for a tool that refuses them', async () => {
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {
       tool: 'shell',
       arguments: { command: 'ls' },
@@ -118,7 +118,7 @@ describe('arguments that a tool does not know', () => {
     ['kiro', false],
   ];
   it.each(REFUSED)(
-    'evaluates arguments that a tool does not know under %s: refused is %s; null for an optional one is none [K-24, VA-05]',
+    'evaluates unknown arguments under %s: refused is %s; null for an optional one is absent [K-24, VA-05]',
     async (agentId, refused) => {
       const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
       expect(status).toBe(refused ? 422 : 202);

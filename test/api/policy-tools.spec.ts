@@ -111,7 +111,7 @@ describe('tools that a known agent runs without approval', () => {
     expect(await fate({ tool: 'code', args, agentId: 'kiro' })).toBe('queued');
   });
 
-  it('asks about code_edit where a session asks for changes [TB-132]', async () => {
+  it('asks about code_edit if a session asks about changes [TB-132]', async () => {
     const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
     await agent.request('PUT', '/v1/sessions/rewrite', { posture });
     const args = { operation: 'pattern_rewrite', pattern: 'f($X)', replacement: 'g($X)', language: 'typescript' };
@@ -137,7 +137,7 @@ describe('the set of tools of an agent', () => {
   };
   const names = async (agentId: string) => (await catalog(agentId)).map(({ name }) => name);
 
-  it('computes the tools of an agent for each request: those that a source adds or removes come or go without a restart [AV-01, AV-02]', async () => {
+  it('computes the tools of an agent for each request: tools of a source appear and disappear without a restart [AV-01, AV-02]', async () => {
     const lists = (...expected: string[]) =>
       eventually(async () => isDeepStrictEqual(await names('git'), expected), `the tools of git to be ${expected.join(', ')}`);
     expect(await names('git')).toEqual(['echo']);
@@ -156,7 +156,7 @@ describe('the set of tools of an agent', () => {
     second.close();
   });
 
-  it('offers a tool that changes what the agent is only where its name stands [AV-10]', async () => {
+  it('offers a tool that changes the agent itself only by its exact name [AV-10]', async () => {
     expect(await names('wild')).not.toContain('switch_to_execution');
     expect(await names('named')).toContain('switch_to_execution');
     expect(await fate({ tool: 'switch_to_execution', args: {}, agentId: 'wild' })).toMatch(/^403: .*not among this agent's tools/);

@@ -26,7 +26,7 @@ describe('the quote of a call that writes', () => {
     ['file_delete', (path) => ({ path })],
   ];
 
-  it.each(WRITES)('asks a person in the quote of %s where later commands run the file, and none for other files', async (tool, args) => {
+  it.each(WRITES)('asks a person in the quote of %s if later commands run the file, but not for other files', async (tool, args) => {
     const posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
     await tenant.agent.request('PUT', '/v1/sessions/writing', { posture });
     for (const path of ['.git/config', 'sub/.gitattributes', '.GIT/hooks/pre-commit', 'a/../.npmrc', 'node_modules/.bin/jest'])
@@ -35,7 +35,7 @@ describe('the quote of a call that writes', () => {
       expect([path, ...(await asked(tool, args(path)))]).toEqual([path, true, false, undefined]);
   });
 
-  it('names in its quote what is wrong with the arguments of a call, also where the schema of the tool does not tell', async () => {
+  it('explains faults of arguments in a call’s quote, also beyond the tool’s schema', async () => {
     const { body } = await tenant.agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_patch', arguments: { patch: 'no patch' } });
     expect(body).toMatchObject({ valid: false, errors: [{ pointer: '/arguments', message: expect.stringContaining('Invalid patch: ') }] });
   });

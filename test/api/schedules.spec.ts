@@ -41,7 +41,7 @@ const untilRun = (id: string, condition: (schedule: Schedule) => boolean, what: 
   }, what);
 
 describe('a schedule', () => {
-  it('submits one call for each due time of a schedule, whichever gateway takes it, until it is paused [TB-110]', async () => {
+  it('submits one call for each due time of a schedule at any gateway, until it is paused [TB-110]', async () => {
     const { id, nextRuns, createdAt } = await made({ everyMs: 1_000, overlap: 'queue' });
     expect(nextRuns.map((time) => Date.parse(time) - Date.parse(createdAt))).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
     const calls = await eventually(async () => ((await callsOf(id)).length >= 3 ? callsOf(id) : undefined), 'three calls');
@@ -61,7 +61,7 @@ describe('a schedule', () => {
     expect((await agent.get<Problem>(`/v1/schedules/${id}`)).body.code).toBe('resource_not_found');
   });
 
-  it('runs a schedule of one moment once, which is then over and tells why a call was refused', async () => {
+  it('runs a schedule of one moment once, ends it, and states why a call was refused', async () => {
     await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
     const denied = await made({ at: soon(5_000), call: { tool: 'echo', arguments: {}, sessionId: 'closed' } });
     const { id } = await made({ at: soon(5_000), call: { tool: 'echo', arguments: { text: `password=${GITHUB}` } } });
@@ -76,7 +76,7 @@ describe('a schedule', () => {
     await remove(denied.id);
   });
 
-  it('leaves a run out while the call before has not ended, or cancels that call, as it says', async () => {
+  it('skips a run while the previous call is open, or cancels that call, by setting', async () => {
     const call = { tool: 'sleep', arguments: { duration_ms: 60_000 } };
     const skipping = await made({ everyMs: 1_000, call });
     const skipped = await untilRun(skipping.id, ({ lastRun }) => lastRun?.skipped === 'overlap', 'a run to be left out');
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     await cancel(second?.callId);
   });
 
-  it('runs a schedule now when it is asked to', async () => {
+  it('runs a schedule now on request', async () => {
     const { id } = await made({ cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin', name: 'report' });
     const { status, body: call } = await agent.request('POST', `/v1/schedules/${id}/run`);
     expect([status, (await agent.ended(call.id)).outcome]).toEqual([202, 'completed']);
@@ -147,7 +147,7 @@ describe('a schedule', () => {
     expect((await agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toHaveLength(before);
   });
 
-  it('hides a schedule from another tenant, and lets its key or an admin only change it', async () => {
+  it('hides a schedule from another tenant, and allows changes only to its key or an admin', async () => {
     const { id } = await made({ cron: '0 0 1 1 *' }, as('colleague'));
     expect((await stranger.agent.get(`/v1/schedules/${id}`)).status).toBe(404);
     expect((await stranger.agent.get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toEqual([]);
@@ -195,7 +195,7 @@ describe('toolyard schedules', () => {
     expect((await cli('schedules')).err).toContain('There are no schedules.');
   });
 
-  it('says in toolyard schedules what is wrong with a time, a duration and an id', async () => {
+  it('explains in toolyard schedules faults of a time, a duration and an id', async () => {
     const wrong = await cli('schedules', 'add', 'echo', '--cron', 'every monday');
     expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('cron')]);
     expect((await cli('schedules', 'add', 'echo', '--every', 'soon')).code).not.toBe(0);

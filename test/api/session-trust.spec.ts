@@ -37,7 +37,7 @@ async function asked(agent: Agent, more: object = {}): Promise<{ sessionId: stri
 }
 
 describe('a grant', () => {
-  it('revives no grant that went with its session by a repeated decision, nor by a call from before', async () => {
+  it('revives no grant of a deleted session by a repeated decision, nor by an earlier call', async () => {
     const { agent } = tenant;
     const { sessionId, waiting } = await asked(agent);
     const { body: second } = await write(agent, sessionId);
@@ -67,7 +67,7 @@ describe('a grant', () => {
 });
 
 describe('an approval', () => {
-  it('denies a call whose approval comes after the session became read_only', async () => {
+  it('denies a call approved after the session became read_only', async () => {
     const { agent } = tenant;
     const { sessionId, waiting } = await asked(agent);
     await put(agent, sessionId, { posture: { autonomy: 'read_only' } });
@@ -77,7 +77,7 @@ describe('an approval', () => {
     expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.trustedTools).toEqual([]);
   });
 
-  it('evaluates an approval again when the tool was denied to the session, or taken from it', async () => {
+  it('evaluates an approval again after the tool was denied to the session or removed from it', async () => {
     const { agent } = tenant;
     for (const change of [{ grants: { deniedTools: ['file_write'] } }, { tools: ['echo'] }]) {
       const { sessionId, waiting } = await asked(agent);
@@ -121,7 +121,7 @@ describe('an approval', () => {
 describe('with four eyes', () => {
   const of = (key: string) => fourEyes.agentOf(key);
 
-  it('lets no key loosen the rules of its own calls under four eyes, with scope admin neither: posture, tools and grants', async () => {
+  it('prevents a key from loosening the rules of its own calls under four eyes, even with scope admin: posture, tools and grants', async () => {
     const submitter = of('submitter');
     for (const loosened of [
       { posture: { autonomy: 'full', permissionMode: 'allow' } },
@@ -142,7 +142,7 @@ describe('with four eyes', () => {
     }
   });
 
-  it('lets no key that submits take away or change the user of a session under four eyes; another key may', async () => {
+  it('prevents a submitting key from removing or changing the user of a session under four eyes; another key may', async () => {
     const sessionId = `trust-${++sessions}`;
     expect((await put(of('submitter'), sessionId, { userId: 'alice' })).status).toBe(200);
     for (const userId of [null, 'bob']) {
@@ -165,7 +165,7 @@ describe('with four eyes', () => {
     expect((await decide(of('keeper'), body.id, { decision: 'allow' })).status).toBe(200);
   });
 
-  it('covers no call of a key by a grant that the key gave by its decision; denials hold for all', async () => {
+  it('ignores for a key’s calls the grants of its own decisions; denials apply to all', async () => {
     const { sessionId, waiting } = await asked(of('submitter'));
     const person = of('person');
     expect((await decide(person, waiting.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
@@ -176,7 +176,7 @@ describe('with four eyes', () => {
     expect(codeOf(await write(person, denying))).toBe('policy_denied');
   });
 
-  it('lets no key that submits calls lift their restrictions under four eyes: posture, tools, denials, hooks, the session', async () => {
+  it('prevents a submitting key from lifting restrictions under four eyes: posture, tools, denials, hooks, the session', async () => {
     const [submitter, person] = [of('submitter'), of('person')];
     const hooks = [{ name: 'look', on: 'before', url: 'https://hooks.invalid/look' }];
     for (const [restricted, lifted] of [
@@ -198,7 +198,7 @@ describe('with four eyes', () => {
     }
   });
 
-  it('counts what the key changed again when the session was deleted and set by another key', async () => {
+  it('forgets the changes of a key when the session is deleted and set by another key', async () => {
     const sessionId = `trust-${++sessions}`;
     await put(of('submitter'), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
     await of('person').request('DELETE', `/v1/sessions/${sessionId}`);

@@ -35,7 +35,7 @@ describe('event streams', () => {
     expect(await read(`/v1/calls/${body.id}/events`)).toEqual(messages);
   });
 
-  it('goes on with an event stream after any event of a call', async () => {
+  it('continues an event stream after any event of a call', async () => {
     const { body } = await tenant.agent.submit('held', {});
     const attempt = await tenant.held.claim(body.id);
     for (let n = 0; n < 10; n += 1) attempt.update(`line ${n}`);
@@ -47,7 +47,7 @@ describe('event streams', () => {
     }
   });
 
-  it('goes on with the event stream of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
+  it('continues the tenant’s event stream after any event, without a gap or a duplicate [EV-17]', async () => {
     const got: string[] = [];
     let lastEventId: string | undefined;
     const opened = await openSse(`${tenant.url}/v1/events`, tenant.agent.key);
@@ -94,7 +94,7 @@ describe('event streams', () => {
     });
   });
 
-  it('refuses event streams as problems before they begin', async () => {
+  it('refuses event streams with problems before they begin', async () => {
     const { body } = await tenant.agent.submit('held', {});
     expect((await ask(`/v1/calls/${body.id}/events`, { 'last-event-id': 'nonsense' })).status).toBe(422);
     expect((await ask('/v1/events?bogus=1')).status).toBe(422);

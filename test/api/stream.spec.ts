@@ -53,7 +53,7 @@ describe('the stream', () => {
     await eventually(() => stream.frames.filter(({ frame }) => frame.op === 'accepted').length === 2, 'the id to be free again');
   });
 
-  it('gives a repeated submission the call that is there, from its first event', async () => {
+  it('returns the existing call for a repeated submission, from its first event', async () => {
     const stream = await connect();
     const submit = { op: 'submit', call: { tool: 'held', arguments: { once: 1 } }, idempotencyKey: 'stream-once' };
     stream.send({ ...submit, id: 1 });
@@ -75,7 +75,7 @@ describe('the stream', () => {
     expect(stream.events('late').map(({ event }) => event)).toEqual(await agent.events(body.id));
   });
 
-  it('goes on with the stream after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
+  it('continues the stream after a cut without a gap or a duplicate, by call and for the whole tenant [EV-17]', async () => {
     for (const filterOf of [(id: string) => ({ callId: id }), () => ({})]) {
       let stream = await connect();
       stream.send({ op: 'subscribe', id: 'w', filter: {} });
@@ -105,7 +105,7 @@ describe('the stream', () => {
     }
   });
 
-  it('gives a hundred sockets the same events', async () => {
+  it('sends a hundred sockets the same events', async () => {
     const streams = await Promise.all(Array.from({ length: 100 }, () => connect()));
     const { body } = await agent.submit('held', {});
     for (const stream of streams) stream.send({ op: 'subscribe', id: 1, filter: { callId: body.id } });
@@ -117,7 +117,7 @@ describe('the stream', () => {
     for (const stream of streams) expect(idsOf(stream.events(1))).toEqual(expected);
   });
 
-  it('brings each event in a frame of its own with the place after it, or those of a moment together for who asks for that', async () => {
+  it('sends each event in its own frame with a cursor, or several together on request', async () => {
     const { body } = await agent.submit('held', {});
     await tenant.held.writeEvents([body.id], 10);
     await tenant.held.run(body.id);
@@ -136,7 +136,7 @@ describe('the stream', () => {
     expect(idsOf(rest.events(1))).toEqual(idsOf(single.events(1)).slice(11));
   });
 
-  it('cancels over the stream, and says what is wrong with a call that is refused', async () => {
+  it('cancels over the stream, and explains a refused call', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 'c', call: { tool: 'held' } });
     const { call } = await stream.frame('accepted', 'c');
@@ -153,7 +153,7 @@ describe('the stream', () => {
 });
 
 describe('the stream keeps tenants and scopes apart', () => {
-  it('shows on the stream nothing of another tenant, and answers as if it did not exist [DX-08]', async () => {
+  it('hides everything of another tenant from the stream, as if it did not exist [DX-08]', async () => {
     const [own, rival] = [await connect(), await connect(stranger.agent.key)];
     rival.send({ op: 'subscribe', id: 'all', filter: {} });
     rival.send({ op: 'subscribe', id: 'tool', filter: { tool: 'held' } });
@@ -260,7 +260,7 @@ describe('the stream answers bad input', () => {
     ['half a character', '{"half":"\\ud800"}'],
     ['depth 100', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
     ['more items than a frame may have', `{"a":[${'1,'.repeat(25_000)}1]}`],
-  ])('answers bad input under the id of the frame, where it can be read: %s', async (_what, args) => {
+  ])('answers bad input under the id of a readable frame: %s', async (_what, args) => {
     const stream = await connect();
     stream.socket.send(`{"op":"submit","id":"mine","call":{"tool":"held","arguments":${args}}}`);
     expect((await stream.frame('error', 'mine')).problem.status).toBeGreaterThanOrEqual(400);
@@ -286,7 +286,7 @@ describe('the stream answers bad input', () => {
     await other.frame('pong');
   });
 
-  it('takes at most 100 subscriptions of a socket, and each id once', async () => {
+  it('accepts at most 100 subscriptions of a socket, and each id once', async () => {
     const stream = await connect();
     for (let id = 0; id < 101; id += 1) stream.send({ op: 'subscribe', id, filter: { agentId: `a${id}` } });
     expect((await stream.frame('error', 100)).problem.code).toBe('too_many_requests');
@@ -324,7 +324,7 @@ describe('the stream lets in', () => {
     expect(await refused(dial({ headers: { authorization: `Bearer ${agent.key}`, origin: 'https://evil.example' } }))).toBe(403);
   });
 
-  it('opens the stream to a client that sends its key in the first frame, and to none that sends another frame first', async () => {
+  it('opens the stream to a client that sends its key in the first frame, and to no other', async () => {
     const frames: ServerFrame[] = [];
     const socket = dial();
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
@@ -339,7 +339,7 @@ describe('the stream lets in', () => {
     expect(await closed).toBe(CLOSE_CODES.unauthenticated);
   });
 
-  it('refuses a frame of the largest size without a key, and goes on for others', async () => {
+  it('refuses a frame of the largest size without a key, and keeps serving others', async () => {
     const hostile = dial();
     const closed = new Promise<number>((resolve) => hostile.once('close', resolve));
     hostile.once('open', () => hostile.send(`{"op":"auth"${' '.repeat(LIMITS.frameBytes - 13)}}`));

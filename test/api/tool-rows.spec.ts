@@ -49,13 +49,13 @@ describe('what a model reads of a tool', () => {
     expect((await run('file_write', { path: 'written/deep/x', content: '' })).result?.details).toMatchObject({ bytes: 0, created: false });
   });
 
-  it('shows a model a folder as a sorted list with a slash behind folders, or that there is nothing [TB-28]', async () => {
+  it('shows a model a folder as a sorted list with a slash behind folders, or that it is empty [TB-28]', async () => {
     await run('shell', { command: 'mkdir -p listed/b empty; touch listed/a' });
     expect(textOf(await run('file_list', { path: 'listed' }))).toBe('a\nb/');
     expect(textOf(await run('file_list', { path: 'empty' }))).toBe('no entries found');
   });
 
-  it('shows a model the similar lines, the number of places, or what was replaced, of an edit [TB-36]', async () => {
+  it('shows a model the similar lines, the number of places, or the replaced text of an edit [TB-36]', async () => {
     await run('file_write', { path: 'e.ts', content: 'function f() {\n    return 1;\n}\nx\nx\n' });
     const edit = async (old_text: string, new_text: string, path = 'e.ts') => textOf(await run('edit_file', { path, old_text, new_text }));
     const missing = await edit('  return 1;\n}\n\n', 'y');
@@ -73,20 +73,20 @@ describe('what a model reads of a tool', () => {
     expect(call.error?.message).toMatch(/^Execution failed: the command or the environment is longer than the system takes/);
   });
 
-  it('refuses a shell command that is longer than Linux takes before policy reads it', async () => {
+  it('refuses a shell command longer than Linux accepts before policy reads it', async () => {
     const call = await run('shell', { command: 'x'.repeat(131_072) });
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' }, attempt: 0 });
     expect(JSON.stringify(call.error)).toContain('131071');
   });
 
-  it('gives a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {
+  it('gives a command the folder, home and variables of session and operator, and no others [CC-19]', async () => {
     const root = tenant.workspaceOf('rows');
     expect(textOf(await run('shell', { command: 'pwd; echo $HOME; echo $ONLY_THIS; echo ${OTHER-none}' }))).toBe(
       `${root}\n${root}\ngiven\nnone\n`,
     );
   });
 
-  it('goes on with a shell where it was, in its folder, and shows the status of a command that failed [TB-05]', async () => {
+  it('continues a shell in its folder, and shows the status of a failed command [TB-05]', async () => {
     const oxydra = { agentId: 'oxydra' };
     await run('shell_exec', { command: 'cd /tmp', persistent: true });
     expect(textOf(await run('shell_exec', { command: 'pwd', persistent: true }))).toBe('/tmp\n');
@@ -97,7 +97,7 @@ describe('what a model reads of a tool', () => {
     expect(textOf(await run('shell_exec', { command: 'cat empty.txt' }, oxydra))).toBe('command completed with no output');
   });
 
-  it('goes on with a shell that has its functions, also those that need extended patterns, and exported ones', async () => {
+  it('continues a shell with its functions, also exported ones and those with extended patterns', async () => {
     const keeps = async (command: string, sessionId: string) => textOf(await run('shell', { command, persistent: true }, { sessionId }));
     const patterns = 'shopt -s extglob\nf() { case $1 in +([0-9])) echo num;; *) echo other;; esac; }\nzz() { echo zz; }\nf 12';
     expect([await keeps(patterns, 'patterns'), await keeps('f 7; zz', 'patterns')]).toEqual(['num\n', 'num\nzz\n']);
@@ -127,7 +127,7 @@ describe('what a model reads of a tool', () => {
     expect(gone.error?.message).not.toContain('it is gone. '.repeat(43));
   });
 
-  it('shows a document of the product, by its path or by what it is about, else the index of all [TB-80]', async () => {
+  it('shows a document of the product by path or topic, else the index of all [TB-80]', async () => {
     const answered = async (args: object, more: object = {}) => {
       const [item] = (await run('introspect', args, { ...more })).result?.content ?? [];
       return item?.type === 'json' ? item.json : item;

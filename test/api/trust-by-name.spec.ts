@@ -27,7 +27,7 @@ describe('a path that a person trusts', () => {
     agent.request('POST', `/v1/calls/${id}/decision`, { decision, scope: 'session-args', trustOption });
 
   it.each(['**', '*', '{a,b}', '[ab]', '?', 'src/**', '**/*'])(
-    'trusts the chosen file alone, also when its name reads like a glob: %s',
+    'trusts only the chosen file, also if its name resembles a glob: %s',
     async (path) => {
       const sessionId = await asking();
       const call = await write(sessionId, path);
@@ -43,7 +43,7 @@ describe('a path that a person trusts', () => {
     },
   );
 
-  it('trusts a folder with all that is below it when the folder was chosen, whatever its name', async () => {
+  it('trusts a chosen folder with everything below it, for any name', async () => {
     const sessionId = await asking();
     const call = await write(sessionId, 'ex*mple/a');
     await decide(call.id, 'allow', 'directory');
@@ -60,7 +60,7 @@ describe('a path that a person trusts', () => {
     expect(await statusOf(sessionId, 'other')).toBe('waiting_approval');
   });
 
-  it('keeps a trusted path when the grants that GET shows are given back by PUT', async () => {
+  it('preserves a trusted path when PUT sends back the grants of GET', async () => {
     const sessionId = await asking();
     await decide((await write(sessionId, '**')).id, 'allow');
     expect((await agent.request('PUT', `/v1/sessions/${sessionId}`, { grants: await grantsOf(sessionId) })).status).toBe(200);
@@ -102,7 +102,7 @@ describe('a path that a person trusts', () => {
     );
 
     it.each(['NODE_ENV=x git diff', 'git diff > hook', 'X=1; git diff', '(git diff) > hook'])(
-      'trusts a command with its variables and files when a person was asked about it: %s',
+      'trusts an approved command with its variables and files: %s',
       async (command) => {
         const sessionId = await trusting(command, 'command-full');
         expect((await shell(sessionId, command)).status).toBe('queued');

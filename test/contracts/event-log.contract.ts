@@ -44,7 +44,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
     };
     const finish = (callId: string, guard: WorkerGuard, data: EndData = endOf('completed')) => log.end({ callId, guard, data, author });
 
-    it('takes a call from its submission over updates to its one End', async () => {
+    it('records a call from its submission over updates to its one End', async () => {
       const callId = await submit({
         submitted: aSubmission({ arguments: { text: 'grüße' } }),
         meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob', sessionId: 's1' },
@@ -76,7 +76,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await finish(callId, guard(4))).toEqual({ code: 'ENDED' });
     });
 
-    it('answers a repeated write to the log as it did the first time, and writes nothing', async () => {
+    it('answers a repeated write to the log like the first one, and writes nothing', async () => {
       const callId = await submit();
       const again = aCall(callId);
       expect(await log.accept(again)).toMatchObject({ code: 'REPLAY', version: 1 });
@@ -118,7 +118,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(answers.map(({ code }) => code)).toEqual(['OK', 'CONFLICT', 'OK']);
     });
 
-    it('gives an attempt to one of many workers that claim it at once', async () => {
+    it('gives an attempt to one of many concurrent workers', async () => {
       const callId = await submit();
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'w', author })),
@@ -127,7 +127,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(answers.filter(({ code }) => code === 'BAD_TRANSITION')).toHaveLength(19);
     });
 
-    it('keeps a fenced-off worker out after a retry', async () => {
+    it('rejects a fenced-off worker after a retry', async () => {
       const callId = await submit();
       const { fence } = await start(callId, 1, 0);
       const lost = await log.retry({
@@ -142,7 +142,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await start(callId, 2)).toMatchObject({ attempt: 2, failures: 1 });
     });
 
-    it('lets the reconciler act only when the timer is due', async () => {
+    it('allows the reconciler to act only when the timer is due', async () => {
       const callId = await submit();
       const { fence } = await start(callId);
       const guard = { by: 'reconciler', fence } as const;
@@ -153,7 +153,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'OK' });
     });
 
-    it('tells workers of a cancel by pub/sub and by the renewal', async () => {
+    it('notifies workers of a cancel by pub/sub and by the renewal', async () => {
       const callId = await submit();
       const { fence } = await start(callId);
       const subscriber = createRedis(place.url, { role: 'subscriber' });
@@ -189,7 +189,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await store.readMany([allowed, denied])).toMatchObject([{ status: 'queued' }, { status: 'ended', outcome: 'denied' }]);
     });
 
-    it('gives the worker the arguments that the approver edited, in every attempt, and shows them', async () => {
+    it('gives the worker the arguments edited by the approver in every attempt, and shows them', async () => {
       const submitted = aSubmission({ argumentsRedacted: true, files: { denials: 'of the submission' } });
       const question = { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 };
       const callId = await submit({ submitted, followUp: { kind: 'approval', data: question } });
@@ -233,7 +233,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await pending()).toBe(before);
     });
 
-    it('keeps large arguments beside the log', async () => {
+    it('stores large arguments beside the log', async () => {
       const text = 'ü'.repeat(20_000);
       const submitted = aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'x', bytes: 40_011, preview: '{"text":"ü' } });
       delete submitted.arguments;
@@ -265,20 +265,20 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       await expect(log.accept(aCall(log.newCallId('acme'), { submitted }))).rejects.toThrow(/blob store/);
     });
 
-    it('goes on with the log after Redis has forgotten its scripts', async () => {
+    it('continues the log after Redis has lost its scripts', async () => {
       if (redis.isCluster) return;
       await redis.script('FLUSH');
       await start(await submit());
     });
 
-    it('refuses to open the log with another number of partitions and says what to do', async () => {
+    it('refuses to open the log with another number of partitions, with instructions', async () => {
       const { partitions } = place.options;
       await expect(EventLog.open(redis, { partitions: partitions + 1 })).rejects.toThrow(`set PARTITIONS=${partitions}`);
       const another = await EventLog.open(place.url, { partitions });
       await another.close();
     });
 
-    it('spreads calls over all partitions and keeps what has one root together', () => {
+    it('spreads calls over all partitions, and stores those of one root together', () => {
       const { partitions } = place.options;
       const spread = new Set(Array.from({ length: 500 }, () => log.newCallId('acme').slice(0, 2)));
       expect(spread.size).toBe(partitions);

@@ -93,7 +93,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       admin.disconnect();
     });
 
-    it('runs each of thousands of jobs once, whatever the slots and however long the handlers take', async () => {
+    it('runs each of thousands of jobs once, for any slots and durations', async () => {
       for (const slots of [1, 7, 50]) {
         consumer(slots, async (job) => {
           const luck = Math.random();
@@ -182,7 +182,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect([...runs.keys()]).toEqual(wanted.sort().map((entry) => entry.slice(2)));
     });
 
-    it('ignores a second dispatch of an attempt while its job waits or runs, and takes it again after that', async () => {
+    it('ignores a second dispatch of an attempt while its job waits or runs, and accepts it afterwards', async () => {
       const job = newJob();
       await dispatch([job, job]);
       await dispatch([job]);
@@ -204,7 +204,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect(runs.get(job.callId)).toBe(2);
     });
 
-    it('withdraws a job that waits, and leaves one alone that runs or is not there', async () => {
+    it('withdraws a waiting job, and ignores a running or unknown one', async () => {
       const [waiting, running] = [newJob(), newJob()];
       await dispatch([waiting]);
       expect(await queue.stats('read')).toMatchObject({ waiting: 1 });
@@ -230,14 +230,14 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       await nothingLeft();
     });
 
-    it('takes another attempt of the same call as another job', async () => {
+    it('treats another attempt of the same call as another job', async () => {
       const job = newJob();
       await dispatch([job, { ...job, attempt: 2 }]);
       consumer(1);
       await eventually(() => runs.get(job.callId) === 2, 'both attempts to run');
     });
 
-    it('goes on after the queue was obliterated under running workers', async () => {
+    it('continues after the queue was obliterated under running workers', async () => {
       let release = () => {};
       const gate = new Promise<void>((resolve) => (release = resolve));
       const worker = consumer(2, async (job) => {
@@ -256,7 +256,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       await allRan(10);
     });
 
-    it('says how deep a pool is and how long its oldest job waits', async () => {
+    it('reports the depth of a pool and the age of its oldest job', async () => {
       expect(await queue.stats('read')).toEqual({ pool: 'read', waiting: 0, active: 0, oldestWaitingMs: 0 });
       await dispatch([newJob()], 'low');
       await delay(30);
@@ -351,7 +351,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       await eventually(() => runs.size >= 2, 'the jobs to run');
     });
 
-    it('goes on when Redis was killed and came back: a job that was dispatched again has run', async () => {
+    it('continues after Redis was killed and restarted: a job dispatched again has run', async () => {
       for (const slots of [2, 10]) {
         consumer(slots, async (job) => {
           await delay(Math.random() * 3);

@@ -106,7 +106,7 @@ async function callThatIs(status: string, sessionId: string, agent: ReturnType<t
 describe.each(SDKS)('an agent on $name', (sdk) => {
   const session = (what: string) => `${sdk.program}-${sdk.folder}-${what}`;
 
-  it('gives results of an agent SDK to the model, and denials as texts', async () => {
+  it('returns results of an agent SDK to the model, and denials as texts', async () => {
     const sessionId = session('results');
     await client.sessions.put(sessionId, { grants: { deniedPaths: { read: ['**/secret.txt'], write: [] } } });
     const calls = [
@@ -153,7 +153,7 @@ describe.each(SDKS)('an agent on $name', (sdk) => {
 });
 
 describe.each(SDKS.filter(({ mcp }) => mcp))('the MCP client of $name', (sdk) => {
-  it('offers the tools of /mcp to the model of an agent SDK, and gives it results and errors', async () => {
+  it('offers the tools of /mcp to the model of an agent SDK, with results and errors', async () => {
     const marker = `mcp${sdk.program}${sdk.folder}`.replaceAll('-', '');
     const calls = [
       { id: 'call_1', name: 'shell', input: { command: `echo "$((20 + 22)) ${marker}"` } },
@@ -186,7 +186,7 @@ describe('the guide', () => {
   });
   afterAll(() => model?.close());
 
-  it.each(['ai-sdk', 'langchain', 'openai'])('does what the guide %s says', (name) => follow(`deploy/guides/${name}.md`, place));
+  it.each(['ai-sdk', 'langchain', 'openai'])('follows the guide %s', (name) => follow(`deploy/guides/${name}.md`, place));
 });
 
 describe("the snippets of the adapters' README", () => {

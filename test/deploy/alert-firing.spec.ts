@@ -73,7 +73,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await fires('ToolyardCallsFail')).toMatch(/% of the calls of shell fail$/);
   });
 
-  it('alerts that all slots of a pool are taken', async () => {
+  it('alerts when all slots of a pool are taken', async () => {
     const calls = await Promise.all(Array.from({ length: SLOTS }, () => agent.submit('shell', { command: 'sleep 60' })));
     expect(await fires('ToolyardSlotsFull')).toBe('100% of the slots of the pool shell are taken');
     for (const { body } of calls) await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
@@ -114,7 +114,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     for (const { id } of [first, second]) await agent.request('POST', `/v1/calls/${id}/cancel`, {});
   });
 
-  it('alerts that the log refuses what is asked of it', async () => {
+  it('alerts when the log refuses requests', async () => {
     // Twenty people decide at the same moment: the log takes one of them.
     const decideAtOnce = async () => {
       const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
@@ -128,7 +128,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await eventually(hasFired, 'the alert about refusals')).toContain('The log refuses');
   });
 
-  it('alerts about an event loop that is held up again and again', async () => {
+  it('alerts about a repeatedly blocked event loop', async () => {
     // Holds one turn in a hundred, which makes the 99th percentile, however long Prometheus takes to answer in between.
     const hold = async () => {
       for (let times = 0; times < 5; times++) {
@@ -142,7 +142,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
     expect(await eventually(hold, 'ToolyardEventLoopDelay to fire')).toContain('is held up for');
   });
 
-  it('alerts about a process that is held up, and what it leaves undone: timers, queues, lists, deliveries', async () => {
+  it('alerts about a blocked process, and its delayed work: timers, queues, lists, deliveries', async () => {
     const { body: suspended } = await agent.submit('sleep', { duration_ms: 500 });
     const isWaiting = async () => (await agent.events(suspended.id)).some(({ type }) => type === 'call.retry');
     await eventually(isWaiting, 'the call to be suspended');

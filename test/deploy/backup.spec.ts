@@ -120,7 +120,7 @@ describe('deploy/BACKUP.md', () => {
   const listed = async (agent: Agent) =>
     ((await agent.get<Partial<CallPage>>('/v1/calls')).body.calls ?? []).map(({ id }) => id).toSorted();
 
-  it('brings back calls, archive and lists by deploy/BACKUP.md after all of them are gone, and what waited goes on', async () => {
+  it('restores calls, archive and lists by deploy/BACKUP.md after a total loss, and continues waiting calls', async () => {
     const before = await start();
     const old = await before.agent.run('echo', { text: 'x'.repeat(300_000) }, { sessionId: 'old' });
     const waiting = (await before.agent.submit('shell', { command: 'echo later' }, { sessionId: 'waiting' })).body;

@@ -21,7 +21,7 @@ describe('the changelog of a release', () => {
 - b
 `;
 
-  it('takes the section of a release, and nothing of the others, as its notes', () => {
+  it('extracts the section of a release as its notes', () => {
     expect(releaseNotes(CHANGELOG, '1.10.0')).toBe('# 1.10.0\n\n## New\n\n- a\n');
     expect(releaseNotes(CHANGELOG, '1.1.0')).toBe('# 1.1.0\n\n## Fixed\n\n- b\n');
   });
@@ -31,7 +31,7 @@ describe('the changelog of a release', () => {
       expect(() => releaseNotes(CHANGELOG, missing)).toThrow(`.github/CHANGELOG.md has no section "## ${missing}"`);
   });
 
-  it('says in the changelog what the version of package.json changes, without links that lead nowhere on a page of releases', () => {
+  it('describes in the changelog the version of package.json, without links that break on a release page', () => {
     const notes = releaseNotes(read('.github/CHANGELOG.md'), version);
     expect(notes.length).toBeGreaterThan(100);
     expect(notes).not.toMatch(/\]\(\./);

@@ -110,7 +110,7 @@ async function press(
 }
 
 describe('the example for approvals from chat', () => {
-  it('shows what waits in the chat, and allows or denies it by the button that a person presses', async () => {
+  it('shows waiting calls in the chat, and decides them by the pressed button', async () => {
     const first = await asked('touch a # `x` <!channel>');
     expect(first.message.blocks[0]?.text?.text).toContain('touch a # ˋxˋ &lt;!channel&gt;');
     expect(await press(buttonsOf(first.message)[0])).toEqual([200, expect.any(Function)]);
@@ -122,14 +122,14 @@ describe('the example for approvals from chat', () => {
     expect(await call(second.id)).toMatchObject({ status: 'ended', outcome: 'denied', error: { message: expect.stringContaining('U2') } });
   });
 
-  it('marks names that may not be what they look like, and no text of one alphabet', async () => {
+  it('marks names that may imitate others, but no text in one alphabet', async () => {
     const { message } = await asked('git push https://p\u0430ypal.com/x main\n\u0441\u0431\u043e\u0440\u043a\u0430 4k\u03a9');
     expect(message.blocks[0]?.text?.text).toContain(
       'https://p\u0430ypal.com‹Latin and Cyrillic: U+0430›/x main\\n\u0441\u0431\u043e\u0440\u043a\u0430 4k\u03a9"',
     );
   });
 
-  it('lets no one allow what they have submitted themselves', async () => {
+  it('prevents people from allowing their own submissions', async () => {
     const { id, message } = await asked('touch own', ada);
     await press(buttonsOf(message)[0], { user: 'U1' });
     expect(answers().at(-1)).toContain('Not answered');
@@ -191,12 +191,12 @@ describe('the example for approvals from chat', () => {
     expect(chat.requests.length).toBe(text + 1);
   });
 
-  it('offers no approval in chat of what a message cannot show whole', async () => {
+  it('offers no approval in chat of content that a message cannot show whole', async () => {
     const { message } = await asked(`echo ${'x'.repeat(3_000)}`);
     expect(buttonsOf(message).map(({ action_id }) => action_id)).toEqual(['deny']);
   });
 
-  it('takes a webhook for the chat again when the chat did not answer', async () => {
+  it('repeats a webhook for the chat when the chat did not answer', async () => {
     let tries = 0;
     chat.on('/incoming', (_request, response) => response.writeHead(++tries === 1 ? 500 : 200).end());
     const { id } = await asked('touch e');

@@ -99,7 +99,7 @@ const APPROVED = [['mcp__toolyard__shell', { command: 'echo run >> runs; echo ap
 const madeByBash = () => join(root, 'made-by-bash');
 const callsOf = async (sessionId: string) => (await client.calls.list({ sessionId: [sessionId] })).calls;
 
-it('offers the tools of Toolyard to the model of the Claude Agent SDK, and gives it results and errors', async () => {
+it('offers the tools of Toolyard to the model of the Claude Agent SDK, with results and errors', async () => {
   const { offered, read } = await started.tools;
   expect(offered).toEqual(expect.arrayContaining(['Bash', 'mcp__toolyard__file_read', 'mcp__toolyard__shell']));
   expect(read).toMatchObject([
@@ -110,14 +110,14 @@ it('offers the tools of Toolyard to the model of the Claude Agent SDK, and gives
   expect(Object.fromEntries(made)).toEqual({ toolu_1: 'shell', toolu_2: 'file_read' });
 });
 
-it('asks the policy about a tool of the Claude Agent SDK itself, which is not run when it is denied', async () => {
+it('asks the policy about a tool of the Claude Agent SDK itself, which does not run if denied', async () => {
   const { read } = await started.locked;
   expect(read).toMatchObject([{ id: 'toolu_1', isError: true, text: expect.stringContaining('Toolyard denies it') }]);
   expect(existsSync(madeByBash())).toBe(false);
   expect(await callsOf('claude-locked')).toEqual([]);
 });
 
-it('gives an agent of the Claude Agent SDK that starts again the result of the call that was approved meanwhile', async () => {
+it('gives a restarted agent of the Claude Agent SDK the result of a call approved in between', async () => {
   const sessionId = 'claude-approval';
   const [asked] = (await started.approval).read;
   expect(asked).toMatchObject({ text: expect.stringContaining('A person can approve it') });

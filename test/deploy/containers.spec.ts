@@ -46,7 +46,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  it('lets only the apps of compose.yaml reach Redis', () => {
+  it('limits access to Redis to the apps of compose.yaml', () => {
     expect(compose.networks).toEqual({ data: { internal: true }, history: { internal: true } });
     expect(compose.services['redis']?.networks).toEqual(['data']);
     const onData = Object.entries(compose.services)
@@ -55,13 +55,13 @@ describe('compose.yaml', () => {
     expect(onData).not.toContain('prometheus');
   });
 
-  it('lets gateways, the projector and Grafana reach the history, and no worker', () => {
+  it('allows gateways, the projector and Grafana access to the history, but no worker', () => {
     expect(compose.services['postgres']?.networks).toEqual(['history']);
     const onHistory = Object.entries(compose.services).filter(([, service]) => service.networks.includes('history'));
     expect(onHistory.map(([name]) => name).sort()).toEqual(['gateway', 'grafana', 'postgres', 'projector']);
   });
 
-  it('declares one archive in compose.yaml, which only the projector writes', () => {
+  it('declares one archive in compose.yaml, writable by the projector only', () => {
     const mounts = ['gateway', 'projector', ...POOLS.map((pool) => `worker-${pool}`)].map((name) => {
       const service = compose.services[name];
       return [name, service?.environment['ARCHIVE_URL'], service?.volumes.find((volume) => volume.startsWith('archive:'))];
@@ -71,7 +71,7 @@ describe('compose.yaml', () => {
     expect(dockerfile()).toContain('install -d -o toolyard -g toolyard /workspaces /archive /archive-key');
   });
 
-  it('sets only variables in compose.yaml that the apps read, of which they take the values', () => {
+  it('sets only known variables with valid values in compose.yaml', () => {
     const { gateway, projector } = compose.services;
     expect(readGatewayConfig({ ...gateway?.environment, TOOLYARD_API_KEY: 'a-key-of-some-length' })).toMatchObject({
       databaseUrl: 'postgres://toolyard@postgres:5432/toolyard',
@@ -108,7 +108,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('builds a target with all in one container, which keeps its data in a volume', () => {
+  it('builds an all-in-one container target that stores its data in a volume', () => {
     const standalone = stages()[2] ?? '';
     expect(standalone).toMatch(/^FROM system AS standalone$/m);
     expect(standalone).toMatch(/^ && apt-get install .*\bredis-server\b/m);
@@ -188,7 +188,7 @@ describe('prometheus.yaml', () => {
 });
 
 describe('redis.conf', () => {
-  it('starts a Redis by redis.conf that has every write on disk before it answers and evicts nothing', async () => {
+  it('configures Redis to sync every write before it answers, and to evict nothing', async () => {
     const file = readFileSync('deploy/redis/redis.conf', 'utf8');
     const words = file
       .split('\n')

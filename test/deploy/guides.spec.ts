@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('the guide', () => {
-  it.each(GUIDES)('does what the guide %s says', (name) => follow(guide(name), place));
+  it.each(GUIDES)('follows the guide %s', (name) => follow(guide(name), place));
 });
 
 describe('http.mcp.json', () => {

@@ -91,7 +91,7 @@ describe('the history, as the role of Grafana reads it', () => {
     expect(documented.length).toBeGreaterThanOrEqual(10);
   });
 
-  it('refuses the role of Grafana to write the history, and to read what is not documented', async () => {
+  it('refuses the role of Grafana to write the history, and to read undocumented parts', async () => {
     const remove = () => reader.query("delete from calls where tenant_id = 'default'");
     await expect(remove()).rejects.toThrow('read-only transaction');
     await reader.query('set default_transaction_read_only = off');

@@ -100,7 +100,7 @@ describe('the Kustomize base', () => {
     manifests = kustomize(BASE);
   });
 
-  it('renders what every part needs in the Kustomize base', () => {
+  it('renders everything that each part needs in the Kustomize base', () => {
     const kinds: Record<string, number> = {};
     for (const { kind } of manifests) kinds[kind] = (kinds[kind] ?? 0) + 1;
     expect(kinds).toEqual({
@@ -116,7 +116,7 @@ describe('the Kustomize base', () => {
     });
   });
 
-  it('has only fields in the Kustomize base that Kubernetes knows, with values of their types', async () => {
+  it('uses only known fields of Kubernetes in the Kustomize base, with valid values', async () => {
     expect(typeFaults(manifests)).toEqual([]);
     expect(await schemaFaults(manifests)).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('the Kustomize base', () => {
     expect([...new Set(names)].filter((name) => !new RegExp(`\\b${name}\\b`).test(read))).toEqual([]);
   });
 
-  it('gives every app of the Kustomize base the same archive, which only the projector can write', () => {
+  it('gives every app of the Kustomize base the same archive, writable by the projector only', () => {
     const apps = workloads().filter(({ kind }) => kind === 'Deployment');
     expect(apps).toHaveLength(2 + POOLS.length);
     for (const { metadata, spec } of apps) {
@@ -206,7 +206,7 @@ describe('the Kustomize base', () => {
     expect(archiveSettings(manifests)).toEqual({ ARCHIVE_URL: 'file:/archive' });
   });
 
-  it('lets only gateways, projectors and Grafana reach PostgreSQL', () => {
+  it('limits access to PostgreSQL to gateways, projectors and Grafana', () => {
     const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'toolyard-postgres');
     const [rule] = Ingress.parse(policy).spec.ingress;
     const allowed = rule?.from.map(({ podSelector }) => [podSelector.matchLabels, podSelector.matchExpressions?.at(-1)?.values]);
@@ -230,7 +230,7 @@ describe('the overlays', () => {
     expect(await schemaFaults(manifests)).toEqual([]);
   });
 
-  it('puts the archive of the overlay s3 in a bucket, mounts no volume for it, and keeps its keys in a Secret', () => {
+  it('puts the archive of the overlay s3 in a bucket, without a volume, with its keys in a Secret', () => {
     const manifests = overlay('s3');
     expect(archiveSettings(manifests)).toMatchObject({ ARCHIVE_URL: expect.stringMatching(/^s3:/), AWS_REGION: expect.any(String) });
     const claims = manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim').map(({ metadata }) => metadata.name);
@@ -257,7 +257,7 @@ describe('the overlays', () => {
     }
   });
 
-  it('scales the workers of each pool by that pool’s queue in the overlay keda, and by nothing else', () => {
+  it('scales the workers of each pool only by that pool’s queue in the overlay keda', () => {
     const manifests = overlay('keda');
     const scaled = manifests.flatMap((manifest) => Scaled.safeParse(manifest).data ?? []);
     expect(scaled.map(({ spec }) => spec.scaleTargetRef.name).sort()).toEqual(POOLS.map((pool) => `toolyard-worker-${pool}`).sort());

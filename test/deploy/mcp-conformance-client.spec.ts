@@ -104,7 +104,7 @@ describe('the conformance suite of the Model Context Protocol', () => {
     expect(scenarios.flatMap((found) => faultsOf(found))).toEqual([]);
   });
 
-  it('knows of every conformance scenario for clients whether it runs or does not apply', async () => {
+  it('lists every conformance scenario for clients as run or not applicable', async () => {
     const known = new Set([...RUNS.map(([name]) => name), ...Object.keys(EXCEPT), CLIENT_CREDENTIALS]);
     const listed = await suite.clientScenarios();
     expect(listed.length).toBeGreaterThan(40);

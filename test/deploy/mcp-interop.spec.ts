@@ -163,7 +163,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(missing).toEqual([]);
   });
 
-  it('gives results of every kind of content as the MCP server does', async () => {
+  it('returns results of every kind of content like the MCP server', async () => {
     const everything = await both('everything');
     await expectSame(everything, 'echo', { message: 'hé ✓' });
     await expectSame(everything, 'get-sum', { a: 1, b: 2 });
@@ -188,12 +188,12 @@ describe('software of the Model Context Protocol from npm', () => {
     expect((await stepsOf(other)).slice(0, 3)).toEqual(expected);
   });
 
-  it('gives errors of MCP tools as errors for the model', async () => {
+  it('returns errors of MCP tools as errors for the model', async () => {
     const [one, other] = await both('everything');
     for (const reached of [one, other]) expect(await reached.call('get-sum', { a: 'one' })).toMatchObject({ isError: true });
   });
 
-  it('lets the model of the operator answer what an MCP server asks of a model, within its bounds', async () => {
+  it('answers an MCP server’s question to a model by the operator’s model, within its limits', async () => {
     models.on('operators', [{ text: 'Forty-two.', usage: { input: 7, output: 3 } }]);
     const { agent } = bridge.gateway;
     const call = await agent.run('trigger-sampling-request', { prompt: 'What is the answer?', maxTokens: 20 });
@@ -211,7 +211,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(turns).toMatchObject([{ turn: 1, model: 'operators', text: 'Forty-two.', usage: { inputTokens: 7, outputTokens: 3 } }]);
   });
 
-  it('gives the form of an MCP server with each kind of field to a person, and the answer to the server', async () => {
+  it('passes the form of an MCP server with each kind of field to a person, and the answer to the server', async () => {
     const { agent } = bridge.gateway;
     const { id } = await agent.accepted('trigger-elicitation-request', {});
     expect((await asking(id)).inputSchema).toMatchObject({
@@ -270,7 +270,7 @@ describe('software of the Model Context Protocol from npm', () => {
     expect(await expectSame(files, 'read_text_file', { path: '/etc/passwd' })).toMatchObject({ isError: true });
   });
 
-  it('keeps what the memory server remembers between calls', async () => {
+  it('preserves the memory server’s data between calls', async () => {
     const memory = await both('memory');
     await expectSame(memory, 'create_entities', { entities: [{ name: 'Toolyard', entityType: 'program', observations: ['runs tools'] }] });
     await expectSame(memory, 'add_observations', { observations: [{ entityName: 'Toolyard', contents: ['is durable'] }] });

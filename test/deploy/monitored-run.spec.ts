@@ -40,7 +40,7 @@ describe('a real run, scraped by a real Prometheus', () => {
   const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`);
   const isSilent = (alert: string) => eventually(async () => !(await prometheus.firing()).has(alert), `${alert} to be silent`);
 
-  it('keeps a real run all up, fires nothing, and fills the boards [DX-11]', async () => {
+  it('keeps a real run all up, fires no alert, and fills the boards [DX-11]', async () => {
     await eventually(
       async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up,toolyard-worker up',
       'targets',

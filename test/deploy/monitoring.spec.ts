@@ -60,7 +60,7 @@ describe('the alerts', () => {
     expect(namesIn(readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8')).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('leads from each alert to what to do, heading by heading', () => {
+  it('links each alert to its instructions, heading by heading', () => {
     const headings = [...readFileSync(`${FOLDER}/runbook.md`, 'utf8').matchAll(/^## (\w+)\n\S/gm)].map((match) => match[1] ?? '');
     expect(headings.sort()).toEqual(rules.map(({ alert }) => alert).sort());
     for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`runbook.md#${alert.toLowerCase()}`);
@@ -96,7 +96,7 @@ describe('the boards', () => {
     }
   });
 
-  it('shows every metric on the boards but those that are named here', () => {
+  it('shows every metric on the boards except the ones listed here', () => {
     const metrics = createMetrics({ role: 'gateway' });
     const all = metrics.registry.getMetricsAsArray().map(({ name }) => name);
     metrics.close();
@@ -105,7 +105,7 @@ describe('the boards', () => {
     expect(hidden.sort()).toEqual([...HIDDEN].sort());
   });
 
-  it('mounts the boards with the alerts in compose.yaml, which use its Prometheus', () => {
+  it('mounts the boards and alerts in compose.yaml, with its Prometheus', () => {
     const compose = readFileSync('deploy/compose.yaml', 'utf8');
     const mounts = [...compose.matchAll(/^ +- (\.\/(?:prometheus|grafana)[a-z/]*):([a-z/]+):ro$/gm)].map((match) => [
       match[1] ?? '',

@@ -61,7 +61,7 @@ describe("operations of GitHub's document, called through gateway and worker", (
     expect({ tools: of('github').length, problems: body.problems }).toEqual({ tools: 1_223, problems: [] });
   });
 
-  it(`sends requests that fit GitHub's document: ${COUNT} drawn by seed, and those with the rare bodies`, async () => {
+  it(`sends requests valid for GitHub's document: ${COUNT} drawn by seed, and those with rare bodies`, async () => {
     const rare = of('github').filter(({ name }) => ['markdown_render-raw', 'repos_upload-release-asset'].includes(name));
     const drawn = fc.sample(fc.shuffledSubarray(of('github'), { minLength: COUNT, maxLength: COUNT }), { seed: SEED, numRuns: 1 })[0] ?? [];
     expect([rare.length, drawn.length]).toEqual([2, COUNT]);

@@ -102,7 +102,7 @@ describe('a release', () => {
     components: z.array(z.object({ name: z.string(), version: z.string() })),
   });
 
-  it('names every package that a release brings with its version, and none that only tests need', () => {
+  it('lists every package of a release with its version, and none for tests only', () => {
     const { components } = Bill.parse(JSON.parse(readFileSync(join(PACKED, 'sbom.cdx.json'), 'utf8')));
     const names = new Set(components.map((it) => `${it.name}@${it.version}`));
     expect(Object.entries(dependencies).filter(([name, at]) => !names.has(`${name}@${String(at)}`))).toEqual([]);
@@ -114,7 +114,7 @@ describe('a release', () => {
 });
 
 describe('the package @toolyard/cli', () => {
-  it('starts everything by the package @toolyard/cli without a word, makes calls, serves the dashboard', async () => {
+  it('starts everything from the package @toolyard/cli without warnings, runs calls, serves the dashboard', async () => {
     const [program = '', ...args] = toolyard;
     const env = { PATH: process.env['PATH'], TOOLYARD_URL: app.url, TOOLYARD_API_KEY: app.key() };
     const call = spawnSync(program, [...args, 'call', 'shell', 'command=echo packed'], { cwd: elsewhere, env, encoding: 'utf8' });
@@ -125,7 +125,7 @@ describe('the package @toolyard/cli', () => {
     expect(JSON.stringify(guide.result?.content)).toContain('GATEWAY_PORT');
   });
 
-  it('has a scope in the name of the package @toolyard/cli, as every package here, and the command toolyard', () => {
+  it('scopes the package @toolyard/cli, like every package here, with the command toolyard', () => {
     const manifests = readdirSync(PACKED, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name)
@@ -245,7 +245,7 @@ describe('npx of the package @toolyard/cli', () => {
     return app;
   };
 
-  it('starts everything by npx, which Ctrl-C in its terminal ends with nothing left', async () => {
+  it('starts everything by npx, and ends all of it at Ctrl-C in its terminal', async () => {
     const app = await startByNpx();
     expect(await submit(app, echo('by npx'))).toMatchObject({ outcome: 'completed' });
     const started = descendants(app.child.pid ?? 0);

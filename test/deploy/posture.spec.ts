@@ -39,12 +39,12 @@ describe.each<[string, Record<string, string>]>(Object.entries(environments))('a
   });
   afterAll(() => toolyard?.close());
 
-  it('gives a new session the supervised posture by the settings as they are shipped [PP-01]', async () => {
+  it('gives a new session the supervised posture by the shipped settings [PP-01]', async () => {
     const { body } = await agent.get<Session>('/v1/sessions/new');
     expect(body.posture).toEqual({ autonomy: 'supervised', permissionMode: 'workspace-write' });
   });
 
-  it('lets work in the workspace run and asks a person about every command, until a session says otherwise', async () => {
+  it('runs work in the workspace and asks a person about every command, until a session changes it', async () => {
     expect((await agent.run('file_write', { path: 'a.txt', content: 'a' })).outcome).toBe('completed');
     const { body: asked } = await agent.submit('shell', { command: 'ls' });
     expect(asked).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });

@@ -62,7 +62,7 @@ describe('deploy/CONFIGURATION.md', () => {
     expect(parts.filter((part) => !ConfigFile.safeParse(part).success)).toEqual([]);
   });
 
-  it('shows hooks in deploy/CONFIGURATION.md that do what it says', () => {
+  it('documents working hooks in deploy/CONFIGURATION.md', () => {
     const [text = ''] = matches(configuration, /```yaml\n(hooks:[\s\S]*?)```/g);
     const guard = ConfigFile.parse(parse(text)).hooks.find((hook) => hook.command !== undefined);
     const exitCodeFor = (command: string) => {
@@ -139,7 +139,7 @@ describe('libs/README.md and apps/README.md', () => {
     expect(ofGateway.filter((path) => !read('apps/README.md').includes(`](${path})`))).toEqual([]);
   });
 
-  it('states which libraries may import which, as the boundaries do', () => {
+  it('documents the same import boundaries of libraries as the rules', () => {
     const [, section = ''] = /\n## Dependencies\n([\s\S]*?)\n## /.exec(read('libs/README.md')) ?? [];
     const stated = new Map(
       section

@@ -43,7 +43,7 @@ function run() {
 }
 
 describe('build-if-needed', () => {
-  it('builds on a fresh clone, does nothing while nothing changed, and builds again after a change', () => {
+  it('builds in a fresh clone, skips an unchanged build, and builds again after a change', () => {
     expect(run()).toMatchObject({ status: 0, building: true });
     expect(built()).toBe(true);
     expect(run()).toMatchObject({ status: 0, building: false });

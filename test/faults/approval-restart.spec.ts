@@ -34,7 +34,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     agent = new Agent((await toolyard.gateway()).url);
   };
 
-  it('keeps the question of a call over a kill, runs an allowed call once, and what was granted holds [EV-09, PP-75, PP-90]', async () => {
+  it('preserves the question of a call over a kill, runs an allowed call once, and applies its grants [EV-09, PP-75, PP-90]', async () => {
     const [asked, allowed] = [await ask('later', 'later'), await ask('once', 'once')];
     await Promise.all(toolyard.workers.splice(0).map((worker) => (worker.signal('SIGKILL'), worker.ended())));
     expect((await decide(allowed.id, { decision: 'allow' })).status).toBe(200);
@@ -74,7 +74,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     expect(existsSync(file('tampered'))).toBe(false);
   });
 
-  it('lets a call of another session through the one slot of their pool while a hundred wait [PP-91]', async () => {
+  it('runs a call of another session through the one slot of their pool while a hundred wait [PP-91]', async () => {
     const waiting = await Promise.all(Array.from({ length: 100 }, (_unused, n) => ask(`waits-${n}`, 'x')));
     expect(new Set(waiting.map(({ status }) => status))).toEqual(new Set(['waiting_approval']));
     const other = await agent.accepted('file_write', { path: 'passes', content: 'x' }, { sessionId: 'not-asked' });

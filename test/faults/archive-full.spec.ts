@@ -46,7 +46,7 @@ describe('an archive whose file system is full', () => {
   };
   const failures = () => metric('toolyard_archive_failures_total');
 
-  it('stops sealing while the archive is full, keeps everything in Redis, says so, and goes on by itself when there is room', async () => {
+  it('stops sealing while the archive is full, keeps everything in Redis, reports it, and continues when there is room', async () => {
     const ballast = `/proc/${projector.child.pid}/root${folder}/.ballast`;
     fill(ballast);
     const ids: string[] = [];

@@ -36,7 +36,7 @@ describe('retention of the archive', () => {
     return names;
   };
 
-  it('drops nothing of the archive that is younger, held or open, and all of a partition where nothing is', async () => {
+  it('drops no young, held or open segment of the archive, and all of a partition without them', async () => {
     const step = fc.record({
       tenant: fc.constantFrom('acme', 'other', 'held'),
       kind: fc.constantFrom('ends', 'ends', 'stays open', 'ends later'),
@@ -73,7 +73,7 @@ describe('retention of the archive', () => {
     );
   });
 
-  it('leaves manifests and hashes of a dropped segment, and nothing else', async () => {
+  it('leaves only manifests and hashes of a dropped segment', async () => {
     const installation = await open();
     const first = await installation.submit('acme');
     await installation.archive();
@@ -123,7 +123,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('deletes keys and large values of an erasable tenant when its days are over, whatever keeps the segment', async () => {
+  it('deletes keys and large values of an erasable tenant after its days, also from kept segments', async () => {
     const db = openTestDatabase(await testDatabase());
     try {
       const contentKeys = new ContentKeyStore(db);
@@ -179,7 +179,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('starts a generation of its own for the events of a Redis that has lost everything', async () => {
+  it('starts a new generation for the events of a Redis that lost everything', async () => {
     const installation = await open();
     const lost = await installation.run('acme');
     await installation.archive();
@@ -199,7 +199,7 @@ describe('retention of the archive', () => {
     expect([await next.read(calls[0] ?? ''), await next.faults()]).toEqual([undefined, []]);
   });
 
-  it('keeps the key of a call that goes on in a later generation', async () => {
+  it('keeps the key of a call that continues in a later generation', async () => {
     const db = openTestDatabase(await testDatabase());
     try {
       const keys = new ContentKeyStore(db);
@@ -222,7 +222,7 @@ describe('retention of the archive', () => {
     }
   });
 
-  it('drops the whole of a call whose beginning it drops, though another tenant keeps the segment of its End', async () => {
+  it('drops a whole call with its beginning, even if another tenant keeps the segment of its End', async () => {
     const installation = await open();
     const spanning = await installation.submit('acme');
     await installation.archive();
@@ -252,7 +252,7 @@ describe('retention of the archive', () => {
     expect(await installation.faults()).toEqual([]);
   });
 
-  it('leaves an archive that verifies wherever retention stops, and goes on there', async () => {
+  it('leaves a verifiable archive wherever retention stops, and continues there', async () => {
     for (let stop = 1, isDone = false; !isDone; stop += 1) {
       const installation = await open();
       const ids = [await installation.run('acme'), await installation.run('other')];
@@ -346,7 +346,7 @@ describe('retention of the archive', () => {
     expect(await installation.faults()).toEqual([]);
   });
 
-  it('deletes nothing more of the archive once a tenant is held, also of what was signed before', async () => {
+  it('deletes nothing more of the archive once a tenant is held, including already signed drops', async () => {
     const installation = await open();
     const id = await installation.run('acme');
     await installation.archive();

@@ -51,7 +51,7 @@ describe('an installation with its archive in S3', () => {
     return Number(new RegExp(`^toolyard_archive_${name} (\\d+)`, 'm').exec(text)?.[1]);
   };
 
-  it('keeps in Redis what the store does not give back as it was written, and trims it when the store does', async () => {
+  it('keeps in Redis the segments that the store returns altered, and trims them when it returns them intact', async () => {
     const call = await agent.run('echo', { text: 'kept' }, { sessionId: 's' });
     const large = await agent.run('echo', { text: 'x'.repeat(300_000) });
     const answers = async () => ({
@@ -93,7 +93,7 @@ describe('an installation with its archive in S3', () => {
     });
   });
 
-  it('answers with an error while the store of the archive is away, and goes on afterwards', async () => {
+  it('answers with an error while the store of the archive is away, and works again afterwards', async () => {
     const call = await agent.run('echo', { text: 'again' });
     await fill();
     await eventually(async () => !(await inRedis(call)), 'the call to leave Redis');

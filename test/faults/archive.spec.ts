@@ -78,7 +78,7 @@ describe('a call that has left Redis', () => {
     expect([decision.status, decision.body.code]).toEqual([409, 'conflict']);
   });
 
-  it('sends a call again that has left Redis to a WebSocket that goes on behind its first event, as to server-sent events', async () => {
+  it('streams a call that has left Redis to a WebSocket after its first event, like to server-sent events', async () => {
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 'live', filter: { sessionId: 'streamed' } });
     await stream.frame('subscribed', 'live');

@@ -23,7 +23,7 @@ describe('an archiver that is killed', () => {
   });
   afterAll(() => server.stop());
 
-  it('loses no event and no call, and doubles none, when an archiver is killed at any step, and another one goes on', async () => {
+  it('loses and duplicates no event or call when an archiver is killed at any step and another continues', async () => {
     let finished = 0;
     for (let step = 1; finished === 0; step += AT_ONCE) {
       const some = Array.from({ length: AT_ONCE }, (_, offset) => step + offset);
@@ -32,7 +32,7 @@ describe('an archiver that is killed', () => {
     }
   });
 
-  it('runs three archivers at once, none in the way of the others', async () => {
+  it('runs three archivers at once without conflicts', async () => {
     const installation = await Installation.open(`${server.url}/999`);
     await installation.run(20);
     const before = await installation.read();

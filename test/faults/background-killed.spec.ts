@@ -17,7 +17,7 @@ describe('a command in the background', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('runs on with a background command while another worker and the gateway are replaced, and loses it with its own worker', async () => {
+  it('continues a background command across replacement of another worker and the gateway, and loses it with its own worker', async () => {
     await toolyard.worker({ WORKER_POOLS: 'read,write' });
     const owner = await toolyard.worker({ WORKER_POOLS: 'shell' });
     const marker = newMarker();

@@ -14,7 +14,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('leaves a batch of a killed gateway to another one, which goes on where it was: in order, each call once, messages too', async () => {
+  it('hands a batch of a killed gateway to another one, which continues in order, each call once, with messages', async () => {
     const [victim, survivor] = toolyard.gateways;
     const [agent, other] = [new Agent(victim?.url ?? ''), new Agent(survivor?.url ?? '')];
     const calls = Array.from({ length: 12 }, (_, n) => ({ tool: 'sleep', arguments: { duration_ms: 150 }, toolCallId: `t${n}` }));
@@ -52,7 +52,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
       return body.status === 'ended' ? body : undefined;
     }, `batch ${id} to end`);
 
-  it('hands a message of a person to a batch once, though the gateway that took it is killed at once [EX-07]', async () => {
+  it('delivers a message of a person to a batch once, although its gateway is killed at once [EX-07]', async () => {
     const victim = await toolyard.gateway();
     const [agent, other] = [new Agent(victim.url), new Agent(toolyard.gateways[1]?.url ?? '')];
     // The second call ends when the message has been taken.

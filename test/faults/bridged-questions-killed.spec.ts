@@ -85,7 +85,7 @@ describe('a bridged elicitation while everything but Redis is killed (SIGKILL)',
     expect([finished, count(types, 'call.end'), count(types, 'call.input_given')]).toEqual([1, 1, 1]);
   });
 
-  it('fails a bridged elicitation for good whose connection went with its worker, and begins it at no other one: revision 2025-11-25', async () => {
+  it('fails a bridged elicitation for good with its worker’s connection, without starting another: revision 2025-11-25', async () => {
     const { id } = await asked('legacy__ask');
     await kill(toolyard.workers);
     await toolyard.worker();

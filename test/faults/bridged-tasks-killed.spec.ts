@@ -43,7 +43,7 @@ describe('a worker that is killed (SIGKILL) while a bridged MCP server runs a ta
     ['newer', 'between two looks at the task', 'queued'],
     ['older', 'while its attempt follows the task', 'running'],
   ] as const)(
-    'leaves a task of a killed worker to another one, which goes on with the same task: %s revision, %s',
+    'hands a task of a killed worker to another one, which continues the same task: %s revision, %s',
     async (name, _when, status) => {
       const server = servers[name];
       const { id } = await agent.accepted(`${name}__held`, {});
@@ -67,7 +67,7 @@ describe('a worker that is killed (SIGKILL) while a bridged MCP server runs a ta
     },
   );
 
-  it('ends a task of a killed worker as unknown and never repeats it where the server is not trusted', async () => {
+  it('ends a task of a killed worker as unknown without repeating it if the server is not trusted', async () => {
     const { id } = await agent.accepted('untrusted__held', {});
     await eventually(async () => {
       const follows = (await agent.events(id)).some(({ type }) => type === 'call.progress');

@@ -78,7 +78,7 @@ describe('the browser of a session', () => {
     expect(blocked.error?.message).toContain('sub.blocked.example is in the blocked domain blocked.example');
   });
 
-  it('closes the page of a browser, and with it what it loads, when its session is deleted', async () => {
+  it('closes the page of a browser and stops its requests when its session is deleted', async () => {
     expect(textOf(await browser({ action: 'open', url: `http://${host}/loading` }))).toContain('Title: Loading');
     await eventually(() => endless === 1, 'the request of the page');
     expect((await agent.request('DELETE', '/v1/sessions/shop')).status).toBe(204);

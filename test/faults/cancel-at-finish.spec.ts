@@ -11,7 +11,7 @@ describe('a cancel fired at the instant a call finishes', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('ends each of 200 calls cancelled as they finish exactly once, as cancelled or as completed [EX-23]', async () => {
+  it('ends each of 200 calls cancelled at their finish exactly once, as cancelled or completed [EX-23]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 'all', filter: {} });

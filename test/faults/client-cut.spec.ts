@@ -59,7 +59,7 @@ describe.each([
     expect(idsOf(seen)).toEqual(idsOf(await direct.calls.events(seen[0]!.subject)));
   });
 
-  it('goes on with a stream at another gateway when its own is killed [EV-17]', async () => {
+  it('continues a stream at another gateway when its own is killed [EV-17]', async () => {
     const doomed = await toolyard.gateway();
     proxy.to(doomed.url);
     const other = toolyard.gateways[0]!;
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('a watch of everything', () => {
-  it('watches each event once, over cuts and a drain of its gateway', async () => {
+  it('watches each event once, across cuts and a drain of its gateway', async () => {
     const leaving = await toolyard.gateway();
     proxy.to(leaving.url);
     let onLive: () => void = () => {};
@@ -123,7 +123,7 @@ describe('a watch of everything', () => {
 });
 
 describe('a submission whose answer is lost', () => {
-  it('makes one call of a submission whose answer is lost, however often it is repeated', async () => {
+  it('makes one call for a submission with a lost answer, for any number of repetitions', async () => {
     const sessionId = 'cut-answers';
     let lost = 0;
     proxy.toClient = (piece) => (lost++ < 3 ? undefined : piece);

@@ -75,7 +75,7 @@ it('wakes the suspended parent by the End of a child, on every node', async () =
   }
 });
 
-it('gives a node a script that it does not know while another node and its replica are away', async () => {
+it('loads a missing script into a node while another node and its replica are away', async () => {
   const script = new LuaScript(`#!lua flags=allow-oom\nreturn redis.call('SET', KEYS[1], ARGV[1])`);
   const [away, [first, second]] = await Promise.all([partitionsOf(0), partitionsOf(1)]);
   expect(away.length).toBeGreaterThan(0);

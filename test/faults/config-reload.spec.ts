@@ -56,7 +56,7 @@ describe('a config file whose safety settings Redis does not store', () => {
     ];
   };
 
-  it('leaves the config in force as a whole that Redis has stored, and says so; the newer one counts when Redis stores again', async () => {
+  it('keeps the whole config in force that Redis has stored, reports it, and applies the newer one when Redis stores again', async () => {
     expect(await inForce()).toEqual([true, 401, undefined]);
     await redis.config('SET', 'maxmemory', '1');
     save(CHANGED);
@@ -83,7 +83,7 @@ describe('a config file that is replaced while Redis has not stored the safety s
   const knows = async (name: string) => (await new Agent(gateway.url, keyOf(name)).get('/v1/whoami')).status === 200;
   const isWriteHeld = async () => /flags=\S*b\S* .*cmd=set /.test(String(await redis.client('LIST')));
 
-  it('takes over only the newest config file: a refused one keeps the slow one from being taken over later', async () => {
+  it('applies only the newest config file: a refused one blocks an older, slower one', async () => {
     save(edition('first'));
     await eventually(() => knows('first'), 'the first file to be taken over');
     await redis.client('PAUSE', '100000', 'WRITE');
@@ -107,7 +107,7 @@ describe('a config file that is replaced while Redis has not stored the safety s
 });
 
 describe('a config file that is empty for a moment while it is written', () => {
-  it('takes no key away for a config file that is empty for a moment while it is written', async () => {
+  it('removes no key for a config file that is empty for a moment during a write', async () => {
     const key = 'key-that-outlives-an-empty-file';
     const status = async () => (await new Agent(gateway.url, key).get('/v1/whoami')).status;
     save({ keys: [{ id: 'outlives', key, tenant: 'default', scopes: ['read'] }] });

@@ -61,7 +61,7 @@ it.each([
   ['curl', requestAsCurl, ['sh', '-c']],
   ['TypeScript', requestAsTypeScript, [process.execPath, '--input-type=module', '-e']],
   ['Python', requestAsPython, ['python3', '-c']],
-] as const)('copies any request as %s so that it reaches the gateway as it is', (name, requestAs, [program, ...words]) => {
+] as const)('copies any request as %s so that it reaches the gateway unchanged', (name, requestAs, [program, ...words]) => {
   const headers = { 'Content-Type': 'application/json', Prefer: 'wait=30', 'Idempotency-Key': `it's"${name}"\\$(made)` };
   const request = { method: 'POST', path: '/v1/calls', headers, needsKey: true, body: { tool: 'echo', arguments: HOSTILE } };
   const env = { PATH: process.env['PATH'], TOOLYARD_API_KEY: TEST_KEY, TOOLYARD_URL: url() };

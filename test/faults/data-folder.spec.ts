@@ -72,7 +72,7 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     expect(queued.map(textOf)).toEqual([expect.stringContaining('after the upgrade'), expect.stringContaining('low')]);
   });
 
-  it('ends running calls of an older release, whose commands may have had an effect, as unknown', async () => {
+  it('ends running calls of an older release with uncertain effects as unknown', async () => {
     for (const name of ['running', 'running2']) {
       const call = await agent.ended(ids[name] ?? '');
       expect(call).toMatchObject({ outcome: 'unknown', attempt: 1, error: { code: 'outcome_unknown' } });
@@ -81,7 +81,7 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     }
   });
 
-  it('keeps batches of an older release, and ends the one that ran', async () => {
+  it('keeps batches of an older release, and ends the running one', async () => {
     const read = async (name: string) => (await agent.get<Batch>(`/v1/batches/${written.batches[name]?.id}`)).body;
     expect(await read('batch')).toMatchObject({ status: 'ended', results: [1, 2, 3].map(() => ({ outcome: 'completed' })) });
     const batch = await eventually(async () => {
@@ -93,7 +93,7 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     expect(batch).toMatchObject({ stopped: { reason: 'steered' }, steering: [{ message: 'please hurry' }] });
   });
 
-  it('keeps sessions of an older release with posture, tools and grants, which still hold', async () => {
+  it('keeps sessions of an older release with posture, tools and grants in force', async () => {
     const { body } = await agent.get<Session>('/v1/sessions/careful');
     expect(body).toMatchObject({
       posture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
@@ -120,7 +120,7 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     expect(oldest).toBeLessThanOrEqual(askedMs / 1_000);
   });
 
-  it('lists approvals that waited in an older release, lets one run and cancels the other', async () => {
+  it('lists waiting approvals of an older release, runs one and cancels the other', async () => {
     const { body } = await agent.get<{ approvals: { call: Call }[] }>('/v1/approvals');
     expect(JSON.stringify(body)).toContain(ids['waiting']);
     expect((await decide('waiting', 'allow')).status).toBe(200);
@@ -134,7 +134,7 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     expect(textOf(await agent.ended(ids['asking'] ?? ''))).toBe('next');
   });
 
-  it('keeps the file that a person trusted by its name in an older release, which is no glob', async () => {
+  it('keeps a file trusted by name in an older release as a plain name, not as a glob', async () => {
     const { body } = await agent.get<Session>('/v1/sessions/literal');
     expect(body.grants).toMatchObject({
       allowedPaths: { read: [], write: [] },
@@ -142,14 +142,14 @@ describe.each(RELEASES)('a data folder of release %s, started by this one', (rel
     });
   });
 
-  it('keeps keys and schedules that were made over HTTP in an older release', async () => {
+  it('keeps keys and schedules created over HTTP in an older release', async () => {
     const { body: listed } = await agent.get<{ keys: ApiKey[] }>('/v1/keys');
     expect(listed.keys.find(({ id }) => id === written.keyId)).toMatchObject({ name: 'of the recording', scopes: ['read'] });
     const { body: schedule } = await agent.get<Schedule>(`/v1/schedules/${written.scheduleId}`);
     expect(schedule).toMatchObject({ cron: '0 7 * * 1', call: { tool: 'echo' } });
   });
 
-  it('knows the idempotency keys of an older release', async () => {
+  it('recognises the idempotency keys of an older release', async () => {
     const again = await agent.submit('echo', { n: 2 }, { sessionId: 'work' }, { 'idempotency-key': 'key-1' });
     expect(again.body.id).toBe(ids['keyed']);
   });

@@ -107,7 +107,7 @@ describe('PostgreSQL, away while 500 calls a second come', () => {
   );
 
   it(
-    'fails no call while PostgreSQL takes connections and answers nothing, and lists all of them afterwards',
+    'fails no call while PostgreSQL accepts connections without answering, and lists all of them afterwards',
     async () => {
       const away = async () => {
         const pids = await stopProcessesOf(postgres);

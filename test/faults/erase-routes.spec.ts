@@ -75,7 +75,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
   const erase = <T = Erasure>(by: string, callId: string, body: object = {}) =>
     agent(by).request<T>('POST', `/v1/calls/${callId}/erase`, body);
 
-  it('shows of an erased call who called which tool when, and nothing that was said', async () => {
+  it('shows caller, tool and times of an erased call, and none of its content', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'private words' }, { sessionId: 's', labels: { ticket: 'private' } });
     const asked = await erase(ADMIN, call.id, { reason: 'request 1' });
     expect([asked.status, asked.body]).toEqual([
@@ -110,7 +110,7 @@ describe('erasing calls over HTTP and with the command line tool', () => {
     expect(acts.map(({ type }) => type)).toEqual(['admin.call_erased']);
   });
 
-  it('refuses an erasure to other tenants as if there were no such call, and without the scope admin', async () => {
+  it('refuses an erasure to other tenants like for an unknown call, and without the scope admin', async () => {
     const call = await agent(ADMIN).run('echo', { text: 'mine' });
     const unknown = await erase<Problem>(STRANGER, `${call.id.slice(0, -4)}ZZZZ`);
     const foreign = await erase<Problem>(STRANGER, call.id);

@@ -222,7 +222,7 @@ describe('erasure', () => {
     expect(order[0]).toBe('keys');
   });
 
-  it('keeps the encryption that a call was submitted with when its tenant is set to something else later', async () => {
+  it('keeps the encryption of a call’s submission when its tenant’s setting changes later', async () => {
     const meta = { tenantId: TENANT, tool: 'echo', sessionId: 's' };
     const open = log.newCallId(TENANT, 's');
     await log.accept(aCall(open, { meta, submitted: aSubmission({ arguments: { text: SECRET } }) }));
@@ -244,7 +244,7 @@ describe('erasure', () => {
     expect(await new CallStore(redis, new ArchivedLog(store, contentKeys)).read(open)).toMatchObject({ erased: true, arguments: null });
   });
 
-  it('says so when a call to erase is not encrypted, and erases again what a backup of the keys brought back', async () => {
+  it('reports an unencrypted call at its erasure, and erases again after a backup restored the keys', async () => {
     tenants = [];
     const plain = await run('plain-content');
     await request(plain);
@@ -261,7 +261,7 @@ describe('erasure', () => {
     expect((await contentKeys.read([callId])).get(callId)).toBeNull();
   });
 
-  it('goes on with an erasure where it was killed, also with two at once', async () => {
+  it('continues a killed erasure, also with two at once', async () => {
     const callId = await run();
     await request(callId);
     await archive();

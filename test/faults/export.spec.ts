@@ -83,7 +83,7 @@ describe('an export', () => {
     return linesOf(await response.text());
   };
 
-  it('exports every event of every call once, newest call first, those that have left Redis too', async () => {
+  it('exports every event of every call once, newest call first, including those that have left Redis', async () => {
     expect(await redis.exists(keys.call(trimmed.id), keys.call(large.id))).toBe(0);
     const events = await exported('');
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
@@ -94,7 +94,7 @@ describe('an export', () => {
     expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(PAGE + 23);
   });
 
-  it('exports administrative acts where they are asked for, which are archived, verified and in lists made again', async () => {
+  it('exports administrative acts on request, archived, verified and in rebuilt lists', async () => {
     const partition = adminPartition('default', 16);
     const acts = async () => (await agent.get<ActPage>('/v1/audit')).body.acts;
     const [act] = await acts();
@@ -116,13 +116,13 @@ describe('an export', () => {
     expect(await acts()).toEqual([act]);
   });
 
-  it('takes the filters of lists in an export, which is empty where nothing fits', async () => {
+  it('applies the filters of lists to an export, which is empty without matches', async () => {
     expect(callsOf(await exported('?sessionId=s&tool=echo'))).toEqual([first.id]);
     expect(callsOf(await exported(`?until=${trimmed.submittedAt}&outcome=completed`))).toEqual([trimmed.id, first.id]);
     expect(await exported('?agentId=none')).toEqual([]);
   });
 
-  it('exports nothing of another tenant, and needs a key with the scope read', async () => {
+  it('exports nothing of another tenant, and requires the scope read', async () => {
     const events = await exported('', OTHER_KEY);
     expect(new Set(events.map(({ tenantid }) => tenantid))).toEqual(new Set(['other']));
     expect(JSON.stringify(await exported('?q=other'))).not.toContain('of the other tenant');
@@ -154,7 +154,7 @@ describe('an export', () => {
     expect(await parquetReadObjects({ file: none })).toEqual([]);
   });
 
-  it('writes an export to a file by the command line, which has its name when it is complete', async () => {
+  it('saves an export to a file by the command line, under its name only when complete', async () => {
     const file = join(folder, 'events.jsonl');
     const done = await startCli(['export', '--session', 's', '-o', file], { url }).ended();
     expect(done).toMatchObject({ code: 0, out: '', err: expect.stringMatching(/^\d+ events, \d+ bytes in /) });
@@ -166,7 +166,7 @@ describe('an export', () => {
     expect(await startCli(['export', '-o', '/no/such/folder/x'], { url }).ended()).toMatchObject({ code: 2 });
   });
 
-  it('cuts an export where the events of a listed call are gone; the command line keeps no file of it', async () => {
+  it('cuts an export if the events of a listed call are missing; the command line keeps no file of it', async () => {
     const lost = await agent.run('echo', { text: 'lost' }, { sessionId: 'lost' });
     const counted = async () => (await agent.get<{ count: number }>('/v1/calls:count?sessionId=lost&status=ended')).body.count;
     await eventually(async () => (await counted()) === 1, 'the row of the call');
@@ -204,7 +204,7 @@ describe('an export', () => {
     return { proxy, gateway, isStopped, open, seen };
   };
 
-  it('cuts an export when its key is taken away', async () => {
+  it('cuts an export when its key is revoked', async () => {
     const { proxy, isStopped, open } = await stopsAt(first);
     try {
       const response = await open(SHORT_KEY);
@@ -218,7 +218,7 @@ describe('an export', () => {
     }
   });
 
-  it('stops the work of an export when the client goes away', async () => {
+  it('stops the work of an export when the client disconnects', async () => {
     const newest = await agent.run('echo', { text: 'newest' });
     const { proxy, gateway, isStopped, open, seen } = await stopsAt(newest);
     try {

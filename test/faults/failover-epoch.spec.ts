@@ -22,7 +22,7 @@ describe('a failover to a replica that lacks the newest events, while no gateway
     await replica?.stop();
   });
 
-  it('gives no event the id of another one after a failover, and tells readers to resync', async () => {
+  it('reuses no event id after a failover, and tells readers to resync', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const before = await listen(agent);
     await agent.run('echo', { n: 1 }, { sessionId: SESSION });

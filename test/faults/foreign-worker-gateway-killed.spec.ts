@@ -48,7 +48,7 @@ describe('a gateway that is killed (SIGKILL) while a worker in another language 
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
-  it('ends each call once when a foreign worker polls through a balancer, and the gateway of its hello dies', async () => {
+  it('ends each call once when a foreign worker polls through a balancer and its first gateway dies', async () => {
     const victim = await toolyard.gateway();
     const others = toolyard.gateways.filter((it) => it !== victim && it.child.exitCode === null && it.child.signalCode === null);
     let urls = [victim.url];

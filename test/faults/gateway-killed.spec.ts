@@ -10,7 +10,7 @@ describe('a gateway that is killed (SIGKILL) right after its 202', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('loses none of the calls that a gateway accepted right before it was killed', async () => {
+  it('loses no call that a gateway accepted right before it was killed', async () => {
     const [victim, survivor] = toolyard.gateways;
     const agent = new Agent(victim?.url ?? '');
     const accepted: string[] = [];
@@ -28,7 +28,7 @@ describe('a gateway that is killed (SIGKILL) right after its 202', () => {
     expect(calls.map((call) => call.outcome)).toEqual(calls.map(() => 'completed'));
   });
 
-  it('lets an agent that got no answer ask again by its Idempotency-Key, without a second call', async () => {
+  it('lets an agent without an answer ask again by its Idempotency-Key, without a second call', async () => {
     const other = new Agent(toolyard.gateways[1]?.url ?? '');
     const again = await Promise.all(
       Array.from({ length: 100 }, async (_unused, n) => other.submit('echo', { n }, {}, { 'idempotency-key': `kill-${n}` })),

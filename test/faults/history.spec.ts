@@ -36,7 +36,7 @@ describe('npm start with a PostgreSQL on the machine', () => {
     expect(existsSync(join(app.data, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
-  it('starts npm start with tenants whose calls can be erased, since it holds the keys of their content', async () => {
+  it('starts npm start with erasable tenants, since it has the keys of their content', async () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
     writeFileSync(file, 'tenants: { default: { retention: { erasable: true } } }\n');
@@ -64,7 +64,7 @@ describe('npm start with a PostgreSQL on the machine', () => {
     await eventually(() => app.output().includes('The private PostgreSQL exited; restarting it'), 'the log to say so');
   });
 
-  it('goes on with the database of a Toolyard that was killed', async () => {
+  it('reuses the database of a killed Toolyard', async () => {
     const killed = await start();
     const call = await submit(killed, echo('kept'));
     const orphan = postgresPid(killed);

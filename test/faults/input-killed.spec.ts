@@ -23,7 +23,7 @@ describe('a call that waits for input while everything is killed (SIGKILL) and s
   };
   const give = (id: string, value: string) => agent.request('POST', `/v1/calls/${id}/input`, { value });
 
-  it('keeps the question of a call over a kill, takes the value at another gateway, and ends once', async () => {
+  it('preserves the question of a call over a kill, accepts the value at another gateway, and ends once', async () => {
     const { body: call } = await agent.submit('ask_user', { question: 'Which?' });
     await status(call.id, 'waiting_input');
     await Promise.all([kill(toolyard.gateways), kill(toolyard.workers)]);

@@ -34,7 +34,7 @@ describe('limits and fair share over whole processes', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('starts one tenant’s call though another queued 2,000 before it, as soon as one of its own', async () => {
+  it('starts one tenant’s call behind 2,000 of another as soon as one of the other’s own', async () => {
     const greedy = agentOf('greedy');
     const [queued, ids] = [2_000, new Array<string>()];
     const send = async () => {
@@ -49,7 +49,7 @@ describe('limits and fair share over whole processes', () => {
     expect(await startOf(modest, body.id)).toBeLessThanOrEqual(await startOf(greedy, ids[100] ?? ''));
   });
 
-  it('runs exactly 20 of 25 actions that come to three gateways, and loses no place to killed processes [PP-101]', async () => {
+  it('runs exactly 20 of 25 actions at three gateways, and leaks no place to killed processes [PP-101]', async () => {
     const workers = await Promise.all([1, 2, 3].map(() => toolyard.worker({ WORKER_POOLS: 'write', WORKER_CONCURRENCY: 'write=4' })));
     const submit = async (n: number) =>
       agentOf('bounded', n % 3).submit('file_write', { path: `${n}.txt`, content: 'x' }, { sessionId: 's' });

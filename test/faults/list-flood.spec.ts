@@ -46,7 +46,7 @@ describe('a tenant that asks more than the database answers', () => {
     return rows.length;
   };
 
-  it('asks the database four questions of a tenant at once; the rest waits or is answered 429, and others are asked at once', async () => {
+  it('asks the database four questions of a tenant at once; others wait or get 429, and other tenants are served', async () => {
     const url = cluster.gateways[0]?.url ?? '';
     const answers: Promise<number>[] = [];
     const refused: Problem[] = [];
@@ -72,7 +72,7 @@ describe('a tenant that asks more than the database answers', () => {
     expect(refused).toHaveLength(ASKED - ACCEPTED);
   });
 
-  it('runs one test of a policy at a time; another tenant runs its own beside it', async () => {
+  it('runs one test of a policy at a time per tenant', async () => {
     const url = cluster.gateways[0]?.url ?? '';
     const test = (key: string) => new Agent(url, key).request<Problem>('POST', '/v1/policy:test', { config: {} });
     const held = await db.transaction().execute(async (blocker) => {
@@ -90,7 +90,7 @@ describe('a tenant that asks more than the database answers', () => {
     expect((await test(BUSY)).status).toBe(200);
   });
 
-  it('gives a tenant back the turns of clients that went away before them', async () => {
+  it('frees a tenant’s turns of disconnected clients', async () => {
     const { host, hostname, port } = new URL(cluster.gateways[0]?.url ?? '');
     let refusals = 0;
     const open = (path: string) => {

@@ -90,7 +90,7 @@ describe('a gateway that is killed (SIGKILL) after it gave out a task', () => {
     expect(await ends(taskId)).toHaveLength(1);
   });
 
-  it('leaves a task that waits for approval to the other gateway, which takes the answer once', async () => {
+  it('hands a task that waits for approval to the other gateway, which accepts the answer once', async () => {
     const victim = await toolyard.gateway();
     const { taskId } = await ask(victim, 'tools/call', { name: 'file_write', arguments: { path: 'asked', content: 'x' } }, CAUTIOUS);
     victim.signal('SIGKILL');
@@ -114,7 +114,7 @@ describe('a task of /mcp while Redis or its worker is killed (SIGKILL)', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('completes a task of /mcp over a restart of Redis, with one End and the result of its one run', async () => {
+  it('completes a task of /mcp across a restart of Redis, with one End and the result of its one run', async () => {
     const task = await begin(toolyard, gateway, 'redis');
     await toolyard.redis.kill();
     await toolyard.redis.start();
@@ -128,7 +128,7 @@ describe('a task of /mcp while Redis or its worker is killed (SIGKILL)', () => {
     expect([await task.count('call.start'), await task.count('call.end')]).toEqual([1, 1]);
   });
 
-  it('ends a task of /mcp whose worker is killed with an error: its command may have run, and does not run again', async () => {
+  it('ends a task of /mcp whose worker is killed with an error, without running its command again', async () => {
     await toolyard.worker({ LEASE_MS: '5000' });
     const [first] = toolyard.workers.splice(0, 1);
     first?.signal('SIGTERM');

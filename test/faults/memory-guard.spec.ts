@@ -54,12 +54,12 @@ describe('a Redis of 32 MiB that fills', () => {
   const submit = <T = Call>(priority: 'high' | 'normal' | 'low') =>
     agent.request<T>('POST', '/v1/calls', { tool: 'echo', arguments: { priority }, priority }, { prefer: 'wait=20' });
 
-  it('takes all calls below 80 % of the memory of Redis', async () => {
+  it('accepts all calls below 80 % of the memory of Redis', async () => {
     await fillTo(0.72);
     for (const priority of ['high', 'normal', 'low'] as const) expect((await submit(priority)).body.outcome).toBe('completed');
   });
 
-  it('refuses calls of low priority with 429 from 80 % on, and takes the others', async () => {
+  it('refuses calls of low priority with 429 from 80 % on, and accepts the others', async () => {
     await fillTo(0.83);
     const refused = await submit<Problem>('low');
     expect([refused.status, refused.body.code, refused.body.type]).toEqual([
@@ -75,7 +75,7 @@ describe('a Redis of 32 MiB that fills', () => {
     expect(body.warnings).toEqual([warningOf(/^Redis uses 8\d % of its memory: new calls of low priority are refused$/)]);
   });
 
-  it('refuses all new calls and batches with 503 from 90 % on; those accepted run, are decided, cancelled and read', async () => {
+  it('refuses new calls and batches with 503 from 90 % on; accepted ones run, are decided, cancelled and read', async () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const asking = async () => (await agent.submit('shell', { command: 'echo allowed' }, { sessionId: 'careful' })).body;
     const [allowed, denied, unwanted] = [await asking(), await asking(), await asking()];
@@ -106,7 +106,7 @@ describe('a Redis of 32 MiB that fills', () => {
     expect(await gatewayMetric('toolyard_memory_refusals_total{refused="all"}')).toBe(2);
   });
 
-  it('refuses administrative acts from 90 % on, but those that take rights away, each once', async () => {
+  it('refuses administrative acts from 90 % on, except revocations, each once', async () => {
     const send = async (method: 'DELETE' | 'POST' | 'PUT', path: string, body?: unknown) => {
       const answer = await agent.request<Problem>(method, path, body);
       return answer.status < 300 ? answer.status : [answer.status, answer.body.code];
@@ -150,7 +150,7 @@ describe('a Redis of 32 MiB that fills', () => {
     expect(await acts()).toBe(Number(before) + 5);
   });
 
-  it('submits the run of a schedule that a full Redis refused when there is room again', async () => {
+  it('submits the run of a schedule refused by a full Redis when there is room again', async () => {
     await fillTo(0.83);
     const call = { tool: 'echo', arguments: { text: 'due' }, priority: 'low' };
     const refusals = () => gatewayMetric('toolyard_memory_refusals_total{refused="low"}');
@@ -174,7 +174,7 @@ describe('a Redis of 32 MiB that fills', () => {
     }, 'the worker to write at most one update a second');
   });
 
-  it('measures the memory of Redis by one command a second and process, however many calls there are', async () => {
+  it('measures the memory of Redis by one command a second per process, for any number of calls', async () => {
     const infos = async () => Number(/cmdstat_info:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     const [from, before] = [performance.now(), await infos()];
     await Promise.all(Array.from({ length: 200 }, () => submit('normal')));

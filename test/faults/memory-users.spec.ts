@@ -46,7 +46,7 @@ afterAll(async () => {
 const as = (name: string) => new Agent(toolyard.gateways[0]?.url ?? '', key(name));
 
 describe('the memory of users', () => {
-  it('shows the memory of a user to none but that user in 1,000 turns, 400 at a time, over two workers, in one session [CC-26]', async () => {
+  it('shows the memory of a user only to that user in 1,000 turns, 400 at a time, over two workers, in one session [CC-26]', async () => {
     const turn = async (index: number) => {
       const user = index % 2 === 0 ? 'alice' : 'bob';
       // Half of them with a key of the user, half by a program that names the user.
@@ -70,7 +70,7 @@ describe('the memory of users', () => {
     expect(strangers).toEqual([]);
   });
 
-  it('ranks memories by text alone or by vectors alone, as the weights of the workers say [TB-74]', async () => {
+  it('ranks memories by text alone or by vectors alone, by the weights of the workers [TB-74]', async () => {
     const scope = { userId: 'alice', sessionId: 'weights' };
     for (const content of ['The physician has a garage.', 'A puppy barks.'])
       await as('app').run('memory_turn', { role: 'user', content }, scope);

@@ -43,7 +43,7 @@ describe('a gateway beside tables of an earlier release, without a projector', (
       return status === 200 ? body : undefined;
     }, 'lists to answer');
 
-  it("brings tables of an earlier release to today's: lists answer, calls run, and a projector of that release goes on writing", async () => {
+  it('migrates tables of an earlier release: lists answer, calls run, and a projector of that release keeps writing', async () => {
     await makeEarlierTables(db);
     const earlier = await columnsOfCalls();
     expect(earlier).not.toContain('risk');
@@ -74,7 +74,7 @@ describe('a gateway beside tables of an earlier release, without a projector', (
     );
   });
 
-  it('serves calls while there is no database, and makes the tables when there is one', async () => {
+  it('serves calls without a database, and creates the tables when it appears', async () => {
     const later = new URL(databaseUrl);
     later.pathname = `${later.pathname}_later`;
     const gateway = await toolyard.gateway({ DATABASE_URL: later.href });

@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-it('starts a private PostgreSQL where only its user may open the folder of its programs, as in a home', async () => {
+it('starts a private PostgreSQL with programs in a folder that only its user may open', async () => {
   const [npm] = npmPrograms(root);
   if (npm === undefined) throw new Error('PostgreSQL is missing. Install the optional packages: npm ci.');
   const home = mkdtempSync(join(root, 'home-'));

@@ -101,7 +101,7 @@ describe('a projector', () => {
     expect(said()).not.toContain('very-secret-word');
   });
 
-  it('exits a projector with one sentence when its user may create nothing', async () => {
+  it('exits a projector with one sentence if its user may create nothing', async () => {
     const owner = new pg.Client({ connectionString: postgres.url });
     await owner.connect();
     await owner.query('create database other');
@@ -132,7 +132,7 @@ describe('a projector', () => {
     );
   });
 
-  it('names what is wrong with the environment of a projector', async () => {
+  it('explains faults in the environment of a projector', async () => {
     const { ended, said } = await projector({ DATABASE_URL: 'mysql://x', PROJECTOR_PORT: 'high' });
     expect(await ended).toBe(1);
     expect(said()).toContain('DATABASE_URL: expected an address such as postgres://user:password@host:5432/database');

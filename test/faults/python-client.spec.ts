@@ -64,7 +64,7 @@ say([call["tool"] for call in toolyard.calls(limit=1)["calls"]])
   it.each([
     ['a refused connection', 'http://127.0.0.1:1'],
     ['an unknown host', 'http://no-such-host.invalid:7411'],
-  ])('says at once in toolyard.py where no gateway answers: %s', async (_what, url) => {
+  ])('reports at once in toolyard.py that no gateway answers: %s', async (_what, url) => {
     const program = start(
       `
 import time
@@ -105,7 +105,7 @@ say(toolyard.decide(toolyard.approvals()[0]["id"], "deny", reason="not today")["
     expect(await waiting.ended()).toEqual([['denied']]);
   });
 
-  it('streams each event once by toolyard.py, also when the gateway is killed meanwhile', async () => {
+  it('streams each event once by toolyard.py, also when the gateway is killed', async () => {
     const command = 'echo before; until [ -e go ]; do sleep 0.05; done; echo after';
     await start('toolyard.execute("file_write", \'{"path": "here", "content": ""}\', session_id="py-stream")').ended();
     const program = start(`
@@ -144,7 +144,7 @@ for attempt in (lambda: Toolyard(key="wrong").tools(), lambda: toolyard.get("nop
     ]);
   });
 
-  it('finds address and key of npm start in toolyard.py, and says what to set without them', async () => {
+  it('finds address and key of npm start in toolyard.py, and names the settings without them', async () => {
     const data = join(folder, 'data');
     const missing = start('say(0)', { TOOLYARD_URL: '', TOOLYARD_DATA: data });
     await expect(missing.ended()).rejects.toThrow('Set TOOLYARD_URL, or run in the folder of `npm start`');

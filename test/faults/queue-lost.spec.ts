@@ -81,7 +81,7 @@ describe('calls that are dispatched again', () => {
     expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
-  it('keeps the priority of calls, and the turns of tenants, when the jobs of a pool are lost', async () => {
+  it('preserves the priority of calls and the turns of tenants when the jobs of a pool are lost', async () => {
     const other = new Agent(agent.url, OTHER_KEY);
     const free = await busy();
     const many = await fetches(30, '/normal');
@@ -99,7 +99,7 @@ describe('calls that are dispatched again', () => {
     expect(lastOf('/other')).toBeLessThanOrEqual(FETCHED_AHEAD + urgent.length + 2 * others.length);
   });
 
-  it('keeps the priority of calls that are tried again', async () => {
+  it('preserves the priority of retried calls', async () => {
     // Attempt that keeps the one slot busy until all others are queued.
     const failing = new Promise<ServerResponse>((resolve) => (answer = (_path, response) => resolve(response)));
     const retry = { maxAttempts: 2, backoffMs: 1 };

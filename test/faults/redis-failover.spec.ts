@@ -105,7 +105,7 @@ describe('Sentinel makes a Redis the master that lacks a call, with DURABILITY=l
     await redis?.stop();
   });
 
-  it('ends the streams and waits of the lost call with call_lost, and takes it again under its idempotency key', async () => {
+  it('ends the streams and waits of the lost call with call_lost, and accepts it again under its idempotency key', async () => {
     const url = toolyard.gateways[0]?.url ?? '';
     const agent = new Agent(url);
     const master = await redis.master();

@@ -49,7 +49,7 @@ describe('a Redis with a maxmemory, of which more than 60 % is used', () => {
     }
   };
 
-  it('gives up archived calls and ended batches at once, and keeps both below', async () => {
+  it('deletes archived calls and ended batches at once, and keeps both below', async () => {
     const { batchId, callId } = await run();
     await fillTo(0.4);
     await age(batchId);

@@ -14,7 +14,7 @@ describe('Redis at maxmemory', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('refuses new calls with 503 and Retry-After, lets running ones finish or be cancelled, and takes calls again when there is room', async () => {
+  it('refuses new calls with 503 and Retry-After, lets running ones end, and accepts calls when there is room', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const redis = createRedis(toolyard.redis.url);
     const { body: running } = await agent.submit('shell', { command: 'until [ -e go ]; do sleep 0.05; done; echo finished' });
@@ -47,7 +47,7 @@ describe('Redis at maxmemory', () => {
 });
 
 describe('Redis that cannot write to its disk', () => {
-  it('makes new calls wait, then refuses them with the reason, which each process logs without a flood, and loses none that was taken', async () => {
+  it('delays new calls, then refuses them with the reason, with few log lines, and loses no accepted one', async () => {
     // A lease that outlasts the fault: the worker still holds the call when it writes its End.
     const toolyard = await startTestCluster({ env: { LEASE_MS: '600000' }, gatewayEnv: { LOG_DEADLINE_MS: '2000' } });
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
@@ -81,7 +81,7 @@ describe('Redis that cannot write to its disk', () => {
     }
   });
 
-  it('logs in a worker whose call writes nothing that Redis cannot write, when its lease is not renewed', async () => {
+  it('logs an unrenewed lease in a worker whose call writes nothing while Redis cannot write', async () => {
     const toolyard = await startTestCluster({ env: { LEASE_MS: '9000' } });
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const disk = diskOf(toolyard);

@@ -101,7 +101,7 @@ describe('a gateway or worker whose Redis is killed while it starts', () => {
     return started;
   };
 
-  it('says in one sentence that Redis was killed at any step of the start of a gateway or worker and stays away, and exits with 1', async () => {
+  it('exits with 1 and one sentence if Redis is killed at any step of the start of a gateway or worker and stays away', async () => {
     const starts = await Promise.all(STEPS.map((at) => start(at, 30_000)));
     const ends = await Promise.all(starts.map(async ({ step, wentAway, ended }) => ({ step, away: await wentAway, ended: await ended })));
     expect(ends).toEqual(STEPS.map(({ step }) => ({ step, away: true, ended: [1, null] })));
@@ -111,7 +111,7 @@ describe('a gateway or worker whose Redis is killed while it starts', () => {
     expect(starts.filter(({ said }) => !sentence.test(said)).map(({ step, said }) => [step, said])).toEqual([]);
   });
 
-  it('goes on with the start of a gateway or worker when Redis is killed at any step and comes back', async () => {
+  it('continues the start of a gateway or worker when Redis is killed at any step and comes back', async () => {
     const starts = await Promise.all(STEPS.map((at) => start(at, 60_000)));
     const isReady = async ({ url }: Start) => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true;
     const results = await Promise.all(

@@ -83,7 +83,7 @@ describe('commands of some sessions on a host over ssh', () => {
     expect(textOf(await agent.run('shell', { command: 'cat runs' }, REMOTE))).toBe('started\n');
   });
 
-  it("refuses commands for a host that the worker's own config does not name, also where no other worker does", async () => {
+  it("refuses commands for a host missing in the worker's own config, also without another worker", async () => {
     for (const worker of toolyard.workers) worker.signal('SIGTERM');
     await Promise.all(toolyard.workers.map((worker) => worker.ended()));
     const config = server.path('without-hosts.yaml');

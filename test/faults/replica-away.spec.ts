@@ -130,7 +130,7 @@ describe('a worker with DURABILITY=replicated and a replica that hangs', () => {
 
   const blocked = () => namesOfBlocked(redis);
 
-  it('ends calls late without the replica, and everything else of the worker goes on: no other connection waits', async () => {
+  it('ends calls late without the replica, while everything else of the worker continues', async () => {
     replica.signal('SIGSTOP');
     const { body: first } = await agent.submit('echo', { n: 1 });
     const names = await eventually(async () => {

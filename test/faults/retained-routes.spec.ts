@@ -56,20 +56,20 @@ describe('a call that retention has dropped from the archive', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('answers 404 on every route for a call that retention has dropped, and leaves the others as they are', async () => {
+  it('answers 404 on every route for a call dropped by retention, and leaves the others unchanged', async () => {
     for (const path of ['', '/events', '/output']) expect((await agent.get(`/v1/calls/${gone?.id}${path}`)).status).toBe(404);
     expect((await agent.request('POST', `/v1/calls/${gone?.id}/replay`, {})).status).toBe(404);
     expect((await agent.get(`/v1/calls/${kept?.id}`)).body).toEqual(kept);
   });
 
-  it('shows a dropped call in no list and no export, as its row leaves first, also of a tenant that keeps rows for ever', async () => {
+  it('hides a dropped call from lists and exports, also of a tenant that keeps rows for ever', async () => {
     const listed = async () => (await agent.get<{ calls: Call[] }>('/v1/calls')).body.calls.map(({ id }) => id);
     expect(await listed()).toEqual([kept?.id]);
     const lines = (await agent.get<string>('/v1/calls:export')).body.trim().split('\n');
     expect(new Set(lines.map((line) => (JSON.parse(line) as CallEvent).subject))).toEqual(new Set([kept?.id]));
   });
 
-  it('begins a rebuild behind a call that retention has dropped', async () => {
+  it('begins a rebuild after a call dropped by retention', async () => {
     const env = { REDIS_URL: cluster.redis.url, DATABASE_URL: cluster.databaseUrl ?? '', ARCHIVE_URL: `file://${folder}/archive` };
     const rebuilt = await startCli(['history', 'rebuild'], { url: agent.url, env }).ended();
     expect(rebuilt).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be read') });
@@ -77,7 +77,7 @@ describe('a call that retention has dropped from the archive', () => {
     expect(ids).toEqual([kept?.id]);
   });
 
-  it('skips a dropped call with a resync in a stream whose cursor is older', async () => {
+  it('skips a dropped call with a resync in a stream with an older cursor', async () => {
     const messages = await readSse(`${agent.url}/v1/events?sessionId=s`, {
       lastEventId: cursor,
       enough: (found) => found.length > 0,
@@ -146,7 +146,7 @@ describe('a projector with days for the archive', () => {
       .filter((name) => name.endsWith('.gz'))
       .map((name) => Number(name.slice(-21, -9)));
 
-  it('drops older calls from the archive, nothing under legal hold, and says how old the rest is', async () => {
+  it('drops older calls from the archive, nothing under legal hold, and reports the age of the rest', async () => {
     retained('archiveDays: 60, legalHold: true');
     const holding = await start();
     await eventually(async () => (await metric(holding.url, 'oldest_timestamp_seconds')) > 0, 'the first round');

@@ -10,7 +10,7 @@ describe('SIGTERM of all workers in turn under load', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('fails no call at SIGTERM of all workers in turn, loses none, and every worker leaves with code 0 [DX-09]', async () => {
+  it('fails and loses no call at SIGTERM of all workers in turn, and every worker exits with code 0 [DX-09]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const ids: string[] = [];
     let submitting = true;

@@ -55,7 +55,7 @@ describe('a connection through Sentinel', () => {
     }, 'the connection to lead to the new master');
   });
 
-  it('comes back when a connection through Sentinel is to reconnect while it asks who the master is', async () => {
+  it('recovers a connection through Sentinel that must reconnect while it looks for the master', async () => {
     const connection = connect();
     await connection.ping();
     proxy.hold();

@@ -19,7 +19,7 @@ describe('after the death of a master that Sentinel watches', () => {
     await redis?.stop();
   });
 
-  it('runs calls to their End again at every gateway after the death of a master, also those submitted before', async () => {
+  it('runs calls to their End at every gateway after the death of a master, also those submitted before', async () => {
     const agents = toolyard.gateways.map(({ url }) => new Agent(url));
     const first = agents[0] ?? new Agent('');
     expect((await first.run('echo', { n: 0 })).outcome).toBe('completed');

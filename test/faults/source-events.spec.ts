@@ -48,7 +48,7 @@ describe('an MCP server that is killed and cannot start again', () => {
     return body.tools.some((tool) => tool.name === name && tool.available.ok);
   };
 
-  it('sends events of a killed MCP server to its tenant while its tools leave the catalog and come back [EV-13]', async () => {
+  it('sends events of a killed MCP server to its tenant while its tools leave the catalog and return [EV-13]', async () => {
     const [mine, theirs] = [await watch(agent), await watch(other)];
     const story = async (...expected: string[]) => {
       const seen = () => mine.notices('w').map(({ type }) => type);

@@ -5,7 +5,7 @@ import { cleanUp, echo, freshDirectory, isRunning, read, spawnStandalone, submit
 afterEach(cleanUp);
 
 describe('npm start when a process is killed', () => {
-  it('starts Redis again when it is killed under npm start, and calls go on with nothing lost', async () => {
+  it('restarts a killed Redis under npm start, and loses no call', async () => {
     const app = await spawnStandalone(freshDirectory());
     await app.up();
     const before = await submit(app, echo('before'));
@@ -18,7 +18,7 @@ describe('npm start when a process is killed', () => {
     expect(app.redisPid()).not.toBe(redis);
   });
 
-  it('takes over the directory and ends the Redis of a Toolyard that was killed', async () => {
+  it('takes over the directory and ends the Redis of a killed Toolyard', async () => {
     const data = freshDirectory();
     const killed = await spawnStandalone(data);
     await killed.up();

@@ -28,7 +28,7 @@ describe('SIGTERM', () => {
     expect(app.child.exitCode).toBe(0);
   };
 
-  it('ends a gateway at SIGTERM to which a WebSocket upgrade is on its way, and answers it', async () => {
+  it('ends a gateway at SIGTERM during a WebSocket upgrade, and answers it', async () => {
     // A machine that is slow does not cut the connection before the upgrade is completed.
     await start(60_000);
     const [gateway] = toolyard.gateways;
@@ -52,7 +52,7 @@ describe('SIGTERM', () => {
     client.socket.destroy();
   });
 
-  it('ends a gateway and a worker at SIGTERM whose Redis hangs', async () => {
+  it('ends a gateway and a worker at SIGTERM while their Redis hangs', async () => {
     await start(2_000);
     toolyard.redis.signal('SIGSTOP');
     const apps = [...toolyard.gateways, ...toolyard.workers];

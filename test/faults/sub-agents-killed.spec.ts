@@ -88,7 +88,7 @@ describe('a sub-agent whose worker or gateway is killed (SIGKILL)', () => {
     expect(models.calls('helper')).toHaveLength(3);
   });
 
-  it('goes on with the answer of a call after a kill while a sub-agent waits for it', async () => {
+  it('continues with the answer of a call after a kill while a sub-agent waits for it', async () => {
     models.on('helper', [{ toolCalls: [{ id: 'a', name: 'sleep', arguments: { duration_ms: 5_000 } }] }, { text: 'Rested.' }]);
     const { body } = await agent.submit('helper', { task: 'x' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.waiting?.reason === 'suspended', 'it to be suspended');

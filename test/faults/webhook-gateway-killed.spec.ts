@@ -31,7 +31,7 @@ describe('a gateway that is killed (SIGKILL) while it sends a webhook', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('leaves each delivery of a killed gateway to another one, which sends it under the same id', async () => {
+  it('hands each delivery of a killed gateway to another one, which sends it under the same id', async () => {
     const victim = toolyard.gateways[0];
     const redis = createRedis(toolyard.redis.url);
     await eventually(() => redis.hget(keys.webhookCursors(), 'default/ends'), 'the webhook to have a place in the log');

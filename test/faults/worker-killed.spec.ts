@@ -94,7 +94,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     expect(after.result?.content).toEqual([{ type: 'text', text: 'once\n' }]);
   });
 
-  it('ends the file_write of a killed worker as unknown and never writes again, whatever was written since [DX-03]', async () => {
+  it('ends the file_write of a killed worker as unknown and never writes again, after any other writes [DX-03]', async () => {
     const folder = join(toolyard.workspaceRoot, 'default', 'default');
     // Another process holds the lock of the file, with a time in the future: the write has begun and waits.
     const name = createHash('sha256')
@@ -118,7 +118,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     expect(readFileSync(join(folder, 'written.txt'), 'utf8')).toBe('by another process');
   });
 
-  it('gives each of 1,000 calls exactly one End, and each Start what follows it, while workers are killed again and again [DX-04, EV-03]', async () => {
+  it('gives each of 1,000 calls exactly one End, and each Start its result, while workers are killed repeatedly [DX-04, EV-03]', async () => {
     const [SHARE, KILLS] = [250, 3];
     // A call may be among those that run at each kill.
     const retry = { maxAttempts: KILLS + 1 };

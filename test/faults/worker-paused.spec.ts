@@ -37,7 +37,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     );
   };
 
-  it('leaves a cancelled call of a paused worker whose command had ended before: the receipt says unknown', async () => {
+  it('ends a cancelled call of a paused worker, whose command had ended before, with an unknown receipt', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const done = join(toolyard.workspaceRoot, 'default', 'default', 'done');
@@ -60,7 +60,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     await second.ended();
   });
 
-  it('refuses the End of a worker that was paused, whose call another worker ended [DX-04]', async () => {
+  it('refuses the End of a paused worker for a call that another worker ended [DX-04]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const gate = join(toolyard.workspaceRoot, 'default', 'default', 'gate');
@@ -112,7 +112,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     }
   });
 
-  it('hands an idle paused worker one last call, which another worker runs, and none that must not run twice', async () => {
+  it('gives an idle paused worker one last call, which another worker runs, and none that must not run twice', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     for (const worker of toolyard.workers.splice(0)) {
       worker.signal('SIGTERM');

@@ -59,7 +59,7 @@ describe('bad input at every interface', () => {
     ['arguments of the wrong kind', '{"tool":"echo","arguments":[1]}', 422, 'invalid_request'],
     ['thousands of unknown fields', `{${Array.from({ length: 5_000 }, (_, n) => `"f${n}":0`).join()}}`, 422, 'invalid_request'],
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
-  ])('answers bad input, %s, with the documented problem, which a model can read [DX-12]', async (_name, body, status, code) => {
+  ])('answers bad input, %s, with the documented problem, readable for a model [DX-12]', async (_name, body, status, code) => {
     const answer = await agent.request<Problem>('POST', '/v1/calls', body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     const { detail, result, callId } = answer.body;
@@ -81,7 +81,7 @@ describe('bad input at every interface', () => {
     stream.close();
   });
 
-  it('takes a body that begins with a byte order mark, and only there', async () => {
+  it('accepts a body that begins with a byte order mark, and no other place for one', async () => {
     const post = (path: string, text: string) => agent.request<Partial<Problem>>('POST', path, text, { prefer: 'wait=20' });
     const call = JSON.stringify({ tool: 'echo', arguments: { a: 1 } });
     expect(await post('/v1/calls', `\ufeff${call}`)).toMatchObject({ body: { outcome: 'completed' } });
@@ -100,7 +100,7 @@ describe('bad input at every interface', () => {
     expect(await as('reader-key')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
 
-  it('limits the rate of a key and says when to come again', async () => {
+  it('limits the rate of a key and states when to retry', async () => {
     const slow = new Agent(agent.url, 'slow-key');
     const answers = [];
     for (let n = 0; n < 4; n++) answers.push(await slow.submit('echo', { n }));
@@ -135,7 +135,7 @@ describe('bad input at every interface', () => {
     stream.close();
   });
 
-  it('keeps file tools inside the workspace, whatever the path [PP-20, PP-25, TB-20]', async () => {
+  it('confines file tools to the workspace, for any path [PP-20, PP-25, TB-20]', async () => {
     const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'escape');
     await agent.run('file_write', { path: 'inside.txt', content: 'fine' }, { sessionId: 'escape' });
     writeFileSync(join(toolyard.workspaceRoot, 'outside.txt'), 'secret');
@@ -178,7 +178,7 @@ describe('bad input at every interface', () => {
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' }, result: { isError: true } });
   });
 
-  it('answers malformed frames with an error frame and goes on', async () => {
+  it('answers malformed frames with an error frame and continues', async () => {
     const stream = await agent.stream();
     for (const frame of ['{', '[]', '"text"', '{"op":"fly","id":1}', '{"op":"subscribe"}', '{"op":"subscribe","id":1,"filter":{"nope":1}}'])
       stream.socket.send(frame);

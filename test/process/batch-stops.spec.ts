@@ -31,7 +31,7 @@ describe('a batch', () => {
       return status === 'queued' ? callId : undefined;
     }, `call ${index} of the batch to be queued`);
 
-  it('evaluates each yes that a batch held again when its calls start: what is denied by then ends as denied', async () => {
+  it('evaluates each deferred approval again when the batch starts: a call denied by then ends as denied', async () => {
     const { agent } = gateway;
     const session = '/v1/sessions/held';
     await agent.request('PUT', session, { posture: { autonomy: 'supervised' } });
@@ -55,7 +55,7 @@ describe('a batch', () => {
     expect((await ended(id)).results.map(({ outcome, error }) => [outcome, error?.code])).toEqual([denied, denied]);
   });
 
-  it('says that a batch was cancelled, whatever stopped it before', async () => {
+  it('reports that a batch was cancelled, for any earlier stop', async () => {
     const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n: 1 } }] });
     const store = gateway.app.get(BatchStore);
     expect(await store.stop(id, { reason: 'aborted', detail: 'first' })).toBe(true);
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(await ended(id)).toMatchObject({ stopped: { reason: 'cancelled', detail: 'third' }, results: [{ outcome: 'cancelled' }] });
   });
 
-  it('forgets ended batches where Redis is full, the oldest first; their calls are still there', async () => {
+  it('deletes the oldest ended batches while Redis is full; their calls remain', async () => {
     const cancelled = async (n: number) => {
       const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n } }] });
       await gateway.agent.request('POST', `/v1/batches/${id}/cancel`, {});
@@ -84,7 +84,7 @@ describe('a batch', () => {
     expect(await redis.zscore(keys.endedBatches(partition), old)).toBeNull();
   });
 
-  it('ends although one of its calls meets a fault of ours again and again', async () => {
+  it('ends a batch although one of its calls fails repeatedly by an internal error', async () => {
     const service = gateway.app.get(SubmitCallService);
     const submitCall = service.submit.bind(service);
     const faulty = jest

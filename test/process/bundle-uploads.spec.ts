@@ -90,7 +90,7 @@ describe('bundles that are uploaded', () => {
   };
   const expires = async (sha256: string) => (await redis.ttl(keys.uploadedBundle(TENANT, sha256))) > 0;
 
-  it('shows what an uploaded bundle lets set, runs its server as a source, and keeps it until that source is removed', async () => {
+  it('shows the settings of an uploaded bundle, runs its server as a source, and stores it until that source is removed', async () => {
     const uploaded = await client.sources.uploadBundle(new File([new Uint8Array(bundle.bytes)], 'greeter.mcpb'));
     expect(uploaded).toMatchObject({ sha256: bundle.sha256, bytes: bundle.bytes.byteLength, name: 'greeter', version: '1.0.0' });
     expect(uploaded.settings.map(({ name, required, sensitive }) => [name, required, sensitive])).toEqual([

@@ -56,7 +56,7 @@ describe('an MCP server that changes its tools', () => {
     expect((await agent().run('shifty__nudge', {})).outcome).toBe('completed');
   };
 
-  it('takes no approval of a call whose MCP tool has changed since, and no call of that tool until a person accepts it', async () => {
+  it('refuses the approval of a call whose MCP tool has changed, and calls of that tool until a person accepts it', async () => {
     const { body: call } = await agent().submit('shifty__send', { to: 'ann' });
     expect(call.status).toBe('waiting_approval');
     const [first] = tools;
@@ -72,7 +72,7 @@ describe('an MCP server that changes its tools', () => {
     expect([status, body.detail]).toEqual([503, expect.stringContaining('have changed')]);
   });
 
-  it('shows a model no hidden text of a new MCP tool, says so, and asks a person about each of its calls', async () => {
+  it('hides concealed text of a new MCP tool from models, reports it, and asks a person about each of its calls', async () => {
     await nudge([
       ...tools,
       {

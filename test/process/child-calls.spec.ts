@@ -12,7 +12,7 @@ describe('a call that another call makes', () => {
 
   const child = (parentCallId: string) => gateway.agent.submit('echo', {}, { parentCallId });
 
-  it('reads for a child call one event of its parent, however many that has', async () => {
+  it('reads one event of its parent for a child call, for any number of events', async () => {
     const { body: parent } = await gateway.agent.submit('sleep', { duration_ms: 60_000 });
     const attempt = await gateway.claim(parent.id);
     for (let n = 0; n < 10; n++) await attempt.update(`update ${n}`);
@@ -28,7 +28,7 @@ describe('a call that another call makes', () => {
     }
   });
 
-  it('keeps an accepted child call when its parent cannot be read', async () => {
+  it('keeps an accepted child call if its parent cannot be read', async () => {
     const { body: root } = await gateway.agent.submit('echo', {});
     await gateway.claim(root.id);
     const look = jest.spyOn(ChildCallService.prototype, 'isParentTerminal').mockRejectedValueOnce(new Error('Redis went away'));

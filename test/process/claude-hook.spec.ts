@@ -85,7 +85,7 @@ describe('toolyard hook claude', () => {
     });
   });
 
-  it('evaluates files of the project for Claude Code as those of the workspace, and links by their targets', async () => {
+  it('evaluates project files for Claude Code as workspace files, and links by their targets', async () => {
     await client.sessions.put('paths', { grants: { deniedPaths: { read: ['secret/**'], write: ['/etc/**'] } } });
     const read = (file_path: string) => decision(use('Read', { file_path }, 'paths'));
     const write = (file_path: string) => decision(use('Write', { file_path, content: 'x' }, 'paths'));
@@ -97,14 +97,14 @@ describe('toolyard hook claude', () => {
     expect(await Promise.all([write('b.ts'), write('../link/hosts'), write(join(project, 'dangling'))])).toEqual(['allow', 'deny', 'deny']);
   });
 
-  it('makes no decision about tools without an equivalent in toolyard hook claude, unless a flag says so', async () => {
+  it('decides on tools without an equivalent in toolyard hook claude only with a flag', async () => {
     const todo = use('TodoWrite', { todos: [] });
     expect(await decision(todo)).toBe('none');
     expect(await decision(todo, ['--unmapped', 'ask'])).toBe('ask');
     expect(await decision(use('Search', { url: 'https://example.com/' }, 'locked'), ['--map', 'Search=web_fetch'])).toBe('deny');
   });
 
-  it('lets the user of Claude Code decide if no gateway answers, unless a flag says otherwise', async () => {
+  it('leaves the decision to the user of Claude Code if no gateway answers, unless a flag changes it', async () => {
     const away = { TOOLYARD_URL: 'http://127.0.0.1:1' };
     const bash = use('Bash', { command: 'ls' });
     const flags = ['--timeout', '300ms'];
@@ -115,7 +115,7 @@ describe('toolyard hook claude', () => {
     expect(await decision(bash, ['--on-error', 'allow'], { TOOLYARD_API_KEY: 'not-a-key-of-this-gateway' })).toBe('allow');
   });
 
-  it('exits with 2 from toolyard hook claude if it is called wrongly, which blocks the tool use', async () => {
+  it('exits with 2 from toolyard hook claude after a wrong call, which blocks the tool use', async () => {
     const bash = use('Bash', { command: 'ls' });
     const runs = [
       hook('no JSON'),
@@ -130,7 +130,7 @@ describe('toolyard hook claude', () => {
     }
   });
 
-  it('prints settings for Claude Code whose command decides from any folder, without the key in it', async () => {
+  it('prints settings for Claude Code whose command works in any folder, without the key', async () => {
     const data = mkdtempSync(join(tmpdir(), 'toolyard data '));
     writeFileSync(join(data, 'address'), toolyard.gateways[0]?.url ?? '');
     writeFileSync(join(data, 'key'), TEST_KEY);

@@ -39,7 +39,7 @@ it.each([
   ['keys list', 7],
   ['doctor', 1],
   ['mcp', 0],
-])('loads for `toolyard %s` its own few files, no part of a server', async (words, exitCode) => {
+])('loads few own files for `toolyard %s`, and no part of a server', async (words, exitCode) => {
   const { code, modules } = await loaded(words.split(' '));
   expect(code).toBe(exitCode);
   expect(modules.filter((path) => !path.startsWith('dist/cli/'))).toEqual(['apps/cli/toolyard.mjs']);

@@ -38,7 +38,7 @@ describe('toolyard doctor', () => {
     expect(code).toBe(checks.some(({ verdict }) => verdict === 'fail') ? 1 : 0);
   });
 
-  it('names in toolyard doctor what is wrong, and the fix', async () => {
+  it('names faults in toolyard doctor, with the fix', async () => {
     const bare = await startTestCluster({
       workers: 0,
       redisSettings: ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'],

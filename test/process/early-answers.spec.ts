@@ -132,7 +132,7 @@ describe('an answer before the request has arrived completely', () => {
     );
   });
 
-  it.each(MALFORMED)('answers %i to a malformed request, %s, and drops what follows', async (status, _what, start) => {
+  it.each(MALFORMED)('answers %i to a malformed request, %s, and drops the rest', async (status, _what, start) => {
     const client = await open();
     await client.send(start);
     expect(await client.answer()).toMatchObject({ status, connection: 'close' });
@@ -147,7 +147,7 @@ describe('an answer before the request has arrived completely', () => {
     await client.isBounded();
   });
 
-  it('delivers 408 for a request that takes too long to a client that sends 50 MB without looking', async () => {
+  it('delivers 408 for a slow request to a client that sends 50 MB without reading', async () => {
     const client = await open();
     await client.send(requestHead('POST /v1/calls\r\nContent-Type: application/json\r\n@', 'chunked', 0));
     // Simulates Node after the timeout of a request.
@@ -157,7 +157,7 @@ describe('an answer before the request has arrived completely', () => {
     await client.isBounded();
   });
 
-  it('answers 413 to a bundle over the limit, drops the rest of it and keeps the connection', async () => {
+  it('answers 413 to a bundle over the limit, drops its rest and keeps the connection', async () => {
     const client = await open();
     const length = BUNDLE_UPLOAD_BYTES + LIMITS.bodyBytes;
     await client.send(requestHead('POST /v1/bundles\r\nContent-Type: application/octet-stream\r\n@', 'Content-Length', length));
@@ -167,7 +167,7 @@ describe('an answer before the request has arrived completely', () => {
     expect(await client.answer()).toMatchObject({ status: 200 });
   });
 
-  it('reads a large body on a connection on which it answered another request early', async () => {
+  it('reads a large body on a connection after an early answer', async () => {
     const client = await open();
     await client.send(requestHead('GET /v1/nothing\r\n@', 'Content-Length', PIECE.length));
     expect(await client.answer()).toMatchObject({ status: 404 });
@@ -179,7 +179,7 @@ describe('an answer before the request has arrived completely', () => {
     expect(client.accepted?.bytesRead).toBe(client.socket.bytesWritten);
   });
 
-  it('answers a body whose rest is malformed once only', async () => {
+  it('answers a body with a malformed rest only once', async () => {
     const client = await open();
     await client.send(requestHead('GET /v1/nothing\r\n@', 'chunked', 0));
     expect(await client.answer()).toMatchObject({ status: 404, connection: 'keep-alive' });

@@ -123,7 +123,7 @@ describe.each(PLACES)('every tool of an installation %s', (place, SANDBOX) => {
   );
 
   it.each(Dialect.options.filter((name) => name !== 'core'))(
-    'answers what the tools of the dialect %s accept, by all of their names, in the same way',
+    'answers arguments accepted by the tools of the dialect %s the same under all of their names',
     async (dialect) => {
       const { body } = await agent.get<{ tools: Spoken[] }>(`/v1/tools?dialect=${dialect}`);
       // No test asks another machine.

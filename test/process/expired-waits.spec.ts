@@ -17,7 +17,7 @@ describe('a wait for a person that is over', () => {
   });
   afterAll(() => toolyard?.close());
 
-  it('ends an all-or-nothing batch when no decision comes in time, also if one call was allowed already [PP-95]', async () => {
+  it('ends an all-or-nothing batch without a decision in time, also after an approval of one call [PP-95]', async () => {
     await agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
     const calls = ['a', 'b', 'c'].map((path) => ({ tool: 'file_write', arguments: { path, content: path } }));
     const { body: submitted } = await agent.request<Batch>('POST', '/v1/batches', {
@@ -41,7 +41,7 @@ describe('a wait for a person that is over', () => {
     for (const { callId } of batch.results) expect((await agent.events(callId ?? '')).map(({ type }) => type)).not.toContain('call.start');
   });
 
-  it('ends a call with a typed error when its input does not come in time', async () => {
+  it('ends a call without its input in time with a typed error', async () => {
     const { body: call } = await agent.submit('ask_user', { question: 'Which branch?' });
     const ended = await agent.ended(call.id);
     expect(ended).toMatchObject({ outcome: 'timed_out', attempt: 1, error: { code: 'input_expired', retryable: true } });

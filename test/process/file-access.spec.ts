@@ -81,7 +81,7 @@ describe('which files a call reaches', () => {
 
   describe('in shared roots', () => {
     it.each(['unattended', 'allows'])(
-      'keeps a call out of a shared root unless its policy names the root, also without approvals: %s [PP-26]',
+      'denies a call a shared root unless its policy names the root, also without approvals: %s [PP-26]',
       async (agentId) => {
         const before = readFileSync(join(vault, 'note.txt'), 'utf8');
         const attempts: [string, Record<string, unknown>][] = [
@@ -100,7 +100,7 @@ describe('which files a call reaches', () => {
       },
     );
 
-    it('opens the shared root that the policy of a call names, for what both policy and operator allow [PP-26]', async () => {
+    it('opens the shared root that the policy of a call names, within policy and operator permissions [PP-26]', async () => {
       expect(textOf(await call('file_read', { path: join(team, 'plan.txt') }, 'team'))).toBe('the plan');
       expect(textOf(await call('file_search', { path: team, query: 'plan' }, 'team'))).toBe(`${join(team, 'plan.txt')}:1:the plan`);
       expect(textOf(await call('glob', { path: team, pattern: '*' }, 'team'))).toBe(join(team, 'plan.txt'));
@@ -115,7 +115,7 @@ describe('which files a call reaches', () => {
     const copy = (source: string, destination: string) => call('file_copy', { source, destination }, 'copies');
     const [plan, draft] = [join(team, 'plan.txt'), join(drafts, 'plan.txt')];
 
-    it('copies files from a root that the policy lets a call read to one that it lets it write', async () => {
+    it('copies files from a root readable by policy to a writable one', async () => {
       expect(textOf(await copy(plan, draft))).toBe(`Copied 8 bytes to ${draft}`);
       expect(readFileSync(draft, 'utf8')).toBe('the plan');
       expect(textOf(await copy(draft, 'mine.txt'))).toBe('Copied 8 bytes to mine.txt');
@@ -123,7 +123,7 @@ describe('which files a call reaches', () => {
       expect(readFileSync(join(drafts, 'back.txt'), 'utf8')).toBe('the plan');
     });
 
-    it('copies no file into a root that is only read, and none from beside the roots, also through a link', async () => {
+    it('copies no file into a read-only root, and none from outside of the roots, also through a link', async () => {
       expect(await copy(draft, join(team, 'new.txt'))).toMatchObject({ outcome: 'denied' });
       expect(await copy(join(vault, 'note.txt'), 'stolen.txt')).toMatchObject({ outcome: 'denied' });
       symlinkSync(join(vault, 'note.txt'), join(drafts, 'up'));
@@ -133,7 +133,7 @@ describe('which files a call reaches', () => {
   });
 
   describe('outside of the workspace', () => {
-    it('reads the very path outside of the workspace that a person says yes to, for that call only [PP-78, PP-85]', async () => {
+    it('reads exactly the path outside of the workspace that a person allowed, for that call only [PP-78, PP-85]', async () => {
       const path = join(outside, 'asked.txt');
       writeFileSync(path, 'read after a yes');
       writeFileSync(join(outside, 'beside.txt'), SECRET);
@@ -219,7 +219,7 @@ describe('which files a call reaches', () => {
     });
 
     it.each(['.env', 'link', 'hard', 'private/deep/k', 'folder/deep/k', 'hard-deep', './x/../link'])(
-      'denies a denied file under whatever name: %s [PP-30]',
+      'denies a denied file under any name: %s [PP-30]',
       async (path) => {
         const ended = await call('file_read', { path }, 'unattended', sessionId);
         expect([ended.outcome, ended.error?.code]).toEqual(['denied', 'policy_denied']);
@@ -255,7 +255,7 @@ describe('which files a call reaches', () => {
       expect(readFileSync(join(workspaceOf(sessionId), 'public.txt'), 'utf8')).toBe('secret? no\n');
     });
 
-    it('names no file beside a missing one, where a person is asked about each path', async () => {
+    it('names no file beside a missing one if a person is asked about each path', async () => {
       mkdirSync(workspaceOf('asked'), { recursive: true });
       writeFileSync(join(workspaceOf('asked'), 'salaries.txt'), SECRET);
       const found = await call('file_read', { path: 'salary.txt' }, 'supervised', 'asked');
@@ -267,12 +267,12 @@ describe('which files a call reaches', () => {
       }
     });
 
-    it('denies writing where it is denied, also through a linked folder', async () => {
+    it('denies a denied write also through a linked folder', async () => {
       for (const path of ['public.txt', 'folder/new'])
         expect(await call('file_write', { path, content: 'x' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
     });
 
-    it('writes no file that later commands run through a link of another name, and asks about it by its own', async () => {
+    it('denies a write through a link to a file that later commands run, and asks about its own name', async () => {
       const root = workspaceOf('of-supervised');
       for (const name of ['hooks', 'info']) mkdirSync(join(root, '.git', name), { recursive: true });
       symlinkSync('.git', join(root, 'docs'));
@@ -295,7 +295,7 @@ describe('which files a call reaches', () => {
     const search = (args: Record<string, unknown>, more: Record<string, unknown> = {}) =>
       agent.run('file_search', args, { agentId: 'unattended', sessionId, ...more });
 
-    it('refuses a search at once when its expression compiles to more than it may, with what to do', async () => {
+    it('refuses a search with too large a compiled expression at once, with advice', async () => {
       await call('file_write', { path: 'a.txt', content: 'a'.repeat(2_000) }, 'unattended', sessionId);
       const ended = await search({ query: 'a{1000}{1000}' });
       expect(ended).toMatchObject({

@@ -106,14 +106,14 @@ describe('file_read', () => {
     expect(failed).toMatchObject({ outcome: 'failed', error: { message: expect.stringMatching(/not found: x\..*, .*not found: y\./) } });
   });
 
-  it('denies file_read as a whole when one of its paths is denied', async () => {
+  it('denies file_read as a whole if one of its paths is denied', async () => {
     await write('free', 'free', 'careful');
     const operations = [{ path: 'free' }, { path: 'secret/x' }];
     expect(await run('file_read', { operations }, 'careful', asCareful)).toMatchObject({ outcome: 'denied', attempt: 0 });
     expect(await run('file_read', { operations: operations.slice(0, 1) }, 'careful', asCareful)).toMatchObject({ ok: true });
   });
 
-  it('lists a folder without entering those that seldom matter [TB-25]', async () => {
+  it('lists a folder without entering rarely needed subfolders [TB-25]', async () => {
     await run('shell', { command: 'mkdir -p node_modules/m src/deep; touch src/a node_modules/m/b' }, 'listing');
     const list = async (max_depth: number) =>
       textOf(await run('read', { operations: [{ mode: 'directory', path: '.', max_depth }] }, 'listing'));
@@ -133,21 +133,21 @@ describe('file_read', () => {
 });
 
 describe('file_edit', () => {
-  it('inserts at the end, after a line end where the file has none [TB-34]', async () => {
+  it('inserts at the end, after a line end that the file may lack [TB-34]', async () => {
     await write('a', 'one', 'insert');
     expect(textOf(await run('edit_file', { path: 'a', insert_text: 'two' }, 'insert'))).toBe('Inserted 1 line(s) at the end of a');
     await run('edit_file', { path: 'a', insertLine: 0, insert_text: 'zero\n' }, 'insert');
     expect(textOf(await run('file_read', { path: 'a' }, 'insert'))).toBe('zero\none\ntwo\n');
   });
 
-  it('gives as a diff beside the text for the model what file_edit changed', async () => {
+  it('returns the change of file_edit as a diff beside the text for the model', async () => {
     await write('a', 'one\ntwo\nthree\n', 'diff');
     const { result } = await run('edit_file', { path: 'a', edits: [{ old_text: 'two', new_text: '2' }, { insert_text: 'four' }] }, 'diff');
     const hunk = { oldStart: 1, oldLines: 3, newStart: 1, newLines: 4, lines: [' one', '-two', '+2', ' three', '+four'] };
     expect(result?.details).toEqual({ path: 'a', edits: 2, diff: { path: 'a', added: 2, removed: 1, hunks: [hunk], truncated: false } });
   });
 
-  it('keeps all of 20 edits of distinct lines that three workers make at once [TB-41]', async () => {
+  it('applies all of 20 concurrent edits of distinct lines by three workers [TB-41]', async () => {
     const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
     await write('a', lines('old'), 'parallel');
     const ids = await whileLocked('parallel', 'a', async () => {
@@ -198,7 +198,7 @@ describe('file_delete', () => {
     expect(await run('file_delete', { path: 'tree' }, 'delete')).toMatchObject({ error: { code: 'tool_failed' } });
   });
 
-  it('leaves a folder as it is when something in it is denied to the call', async () => {
+  it('leaves a folder unchanged if something in it is denied to the call', async () => {
     await write('box/secret/key', 'x', 'careful');
     await write('box/a', 'a', 'careful');
     expect(await run('file_delete', { path: 'box' }, 'careful', asCareful)).toMatchObject({ error: { code: 'policy_denied' } });
@@ -223,7 +223,7 @@ describe('file_patch', () => {
     expect(textOf(await run('file_read', { path: 'a' }, 'patch'))).toBe('one\n2\n');
   });
 
-  it('denies file_patch where one of its files is denied', async () => {
+  it('denies file_patch if one of its files is denied', async () => {
     await write('a', 'one\n', 'careful');
     const other = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/secret/b\n@@ -0,0 +1 @@\n+made\n';
     expect(await run('file_patch', { patch: other, paths: ['a', 'secret/b'] }, 'careful', asCareful)).toMatchObject({ outcome: 'denied' });
@@ -232,7 +232,7 @@ describe('file_patch', () => {
 });
 
 describe('a path that is not there', () => {
-  it('answers a path that is not there with near ones that are, of those that the call may read', async () => {
+  it('answers a missing path with near existing ones that the call may read', async () => {
     for (const path of ['src/main.ts', 'src/deep/notes.md']) await write(path, 'one\n', 'near');
     const failed = async (tool: string, args: object) => (await run(tool, args, 'near', asCareful)).error?.message;
     expect(await failed('file_read', { path: 'src/mian.ts' })).toMatch(/^File not found: src\/mian\.ts\. .* Did you mean src\/main\.ts\?$/);
@@ -261,7 +261,7 @@ describe('notebook_edit', () => {
 });
 
 describe('file_copy', () => {
-  it('copies a file within what the call may read and write', async () => {
+  it('copies a file within the read and write permissions of the call', async () => {
     await write('a', 'é', 'copy');
     expect(textOf(await run('file_copy', { source: 'a', destination: 'b/c' }, 'copy'))).toBe('Copied 2 bytes to b/c');
     expect((await run('file_copy', { source: 'a', destination: 'b/c' }, 'copy')).error?.message).toContain('Set overwrite');
@@ -275,7 +275,7 @@ describe('file_copy', () => {
 });
 
 describe('file_search and glob', () => {
-  it('shows the neighbours of a match, and no more matches than asked for', async () => {
+  it('shows the neighbours of a match, and at most the requested number of matches', async () => {
     await write('a.ts', 'one\ntwo\nthree\ntwo\n', 'grep');
     const search = async (args: object) => run('grep_search', { pattern: 'two', ...args }, 'grep');
     const first = await search({ context: 1, head_limit: 1, type: 'ts' });
@@ -286,7 +286,7 @@ describe('file_search and glob', () => {
     for (const type of ['nothing', '--version', '-V']) expect((await search({ type })).error).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it('shows 200 matches, or 200 files, and how many there are [TB-53, TB-55]', async () => {
+  it('shows 200 matches, or 200 files, and the total [TB-53, TB-55]', async () => {
     await run('shell', { command: 'for i in $(seq 201); do echo hit > f$i; done' }, 'many');
     const found = textOf(await run('file_search', { query: 'hit', path: '.' }, 'many')).split('\n');
     expect(found.filter((line) => /^f\d+:1:hit$/.test(line))).toHaveLength(200);
@@ -295,7 +295,7 @@ describe('file_search and glob', () => {
     expect(result?.details?.['files']).toHaveLength(200);
   });
 
-  it('shows 100 files of glob_search where no more are asked for [TB-50]', async () => {
+  it('shows 100 files of glob_search by default [TB-50]', async () => {
     await run('shell', { command: 'touch $(seq 101)' }, 'hundred');
     const { result } = await run('glob_search', { pattern: '*', limit: 100 }, 'hundred');
     expect(result?.details).toMatchObject({ totalFiles: 101, truncated: true });
@@ -304,7 +304,7 @@ describe('file_search and glob', () => {
 });
 
 describe('code', () => {
-  it('finds a class by its syntax, shows its outline, and leaves out what is denied to the agent [TB-130]', async () => {
+  it('finds a class by its syntax, shows its outline, and omits files denied to the agent [TB-130]', async () => {
     await write('src/app.ts', '// class Shop\nexport class Shop {\n  open() {}\n}\n', 'code');
     const found = await run('code', { operation: 'search_symbols', symbol_name: 'Shop' }, 'code');
     expect(textOf(found)).toBe('src/app.ts:2 class Shop | export class Shop {');
@@ -320,7 +320,7 @@ describe('code', () => {
     expect(denied).toMatchObject({ outcome: 'denied', attempt: 0 });
   });
 
-  it('finds code of a form in the files of a language, and shows what a rewrite would change [TB-130, TB-132]', async () => {
+  it('finds code by a pattern in the files of a language, and previews a rewrite [TB-130, TB-132]', async () => {
     await write('a.py', 'print("a")\nprint(x, y)\n# print(1)\n', 'form');
     const found = await run('code', { operation: 'pattern_search', pattern: 'print($$$ARGS)', language: 'python' }, 'form');
     const rewrite = { operation: 'pattern_rewrite', pattern: 'print($$$ARGS)', replacement: 'log($$$ARGS)', language: 'python' };
@@ -332,7 +332,7 @@ describe('code', () => {
 });
 
 describe('browser', () => {
-  it('shows the browser as unavailable with the reason where the workers have none: in status, catalog and for a call [AV-12, AV-16]', async () => {
+  it('shows the browser as unavailable with the reason in status, catalog and calls if the workers lack it [AV-12, AV-16]', async () => {
     const { workers } = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body;
     for (const { parts } of workers) expect(parts?.browser).toEqual({ ok: false, reason: 'BROWSER switches it off on this worker' });
     const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=browser')).body;
@@ -355,7 +355,7 @@ describe('http_request', () => {
     expect((await request('/echo', { headers: { x: { secret: 'REDIS_URL' } } })).error).toMatchObject({ code: 'policy_denied' });
   });
 
-  it('follows no redirect in http_request, and refuses where it leads', async () => {
+  it('follows no redirect in http_request, and refuses its target', async () => {
     const moved = await request('/inside');
     expect(textOf(moved)).toMatch(/Status: 302 .*location: http:\/\/169\.254\.169\.254\//s);
     const there = await run('http_request', { url: 'http://169.254.169.254/' }, 'http', { agentId: 'web' });
@@ -374,7 +374,7 @@ describe('http_request', () => {
 describe('web_search', () => {
   const search = (args: object) => run('web_search', { query: 'tea', ...args }, 'search');
 
-  it('asks the next search engine where one is down [TB-61]', async () => {
+  it('asks the next search engine if one is down [TB-61]', async () => {
     const { result } = await search({});
     expect(result?.details).toMatchObject({ provider: 'searxng', baseUrl: `http://${host}/up`, resultCount: 3 });
   });
@@ -393,7 +393,7 @@ describe('web_search', () => {
 });
 
 describe('web_fetch', () => {
-  it('shows in web_fetch the text around search terms and nothing else [TB-60]', async () => {
+  it('shows in web_fetch only the text around search terms [TB-60]', async () => {
     const fetched = textOf(await run('web_fetch', { url: `http://${host}/page`, search_terms: 'needle' }, 'fetch', { agentId: 'web' }));
     expect(fetched.match(/paragraph \d+/g)).toEqual(['paragraph 29', 'paragraph 30', 'paragraph 31']);
   });

@@ -37,7 +37,7 @@ describe('a foreign worker that floods', () => {
   beforeAll(async () => void (gateway = await startTestGateway(TENANT, { keys, stopGraceMs: 300 })));
   afterAll(() => gateway.close());
 
-  it('stops a foreign worker that floods, with its reason, and lets its key connect again only later; others go on', async () => {
+  it('stops a flooding foreign worker with the reason, and delays its key’s next connection; others continue', async () => {
     const quiet = await ScriptedWorker.ready(gateway.url, QUIET_KEY, 'quiet');
     const worker = await ScriptedWorker.ready(gateway.url, SOCKET_KEY, 'flood');
     const pong = JSON.stringify({ op: 'pong' });
@@ -55,7 +55,7 @@ describe('a foreign worker that floods', () => {
     quiet.close();
   });
 
-  it('keeps the key of a foreign worker that flooded out of other gateways, too', async () => {
+  it('blocks the key of a flooding foreign worker at other gateways, too', async () => {
     const other = await startTestGateway(TENANT, { keys });
     const principal = { tenantId: TENANT, keyId: 'elsewhere', scopes: ['work'] } as const;
     other.app.get(ForeignWorkers).flooded({ ...principal, scopes: [...principal.scopes] }, undefined, 'it flooded');

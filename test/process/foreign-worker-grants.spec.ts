@@ -74,7 +74,7 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     for (const part of [SECRET, rest, Buffer.from(SECRET).toString('base64').slice(0, 20)]) expect(shown).not.toContain(part);
   });
 
-  it('gives no secrets to keys that do not say so, nor those of another tool', async () => {
+  it('gives no secrets to keys without the setting, and none of another tool', async () => {
     const plain = await connected(WORK_KEY, [ADD]);
     await agent.submit('add', { a: 1, b: 2 });
     const call = await plain.next('call');
@@ -90,7 +90,7 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     await other.next('done');
   });
 
-  it('fails a call whose secret is not set, without sending it', async () => {
+  it('fails a call with an unset secret, without sending it', async () => {
     const worker = await connected(SECRETS_KEY, [{ ...ADD, name: 'slow' }]);
     const { id } = (await agent.submit('slow', { a: 1, b: 2 })).body;
     expect((await agent.ended(id)).error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('WORKER_MISSING') });
@@ -120,7 +120,7 @@ describe('what a foreign worker gets with a call, and outputs beside its frames'
     return answer?.statusCode;
   };
 
-  it('takes an output that is too large for a frame, and counts it in the result', async () => {
+  it('accepts an output too large for a frame, and counts it in the result', async () => {
     const worker = await connected(WORK_KEY, [ADD]);
     const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
     const call = await worker.next('call');

@@ -67,7 +67,7 @@ describe('a worker in another language whose key changes', () => {
     }
   });
 
-  it.each(CHANGES)('ends the connection of a foreign worker, and gives back its call, when its key %s', async (_how, change) => {
+  it.each(CHANGES)('ends the connection of a foreign worker, and returns its call, when its key %s', async (_how, change) => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const worker = await ready();
     const { id } = await agent.accepted('add', { a: 1, b: 2 });

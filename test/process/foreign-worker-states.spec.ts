@@ -16,7 +16,7 @@ let gateway: TestGateway;
 beforeAll(async () => void (gateway = await startTestGateway('states', { keys, tenantCallBytes: 20_000, tenantSessionBytes: 40_000 })));
 afterAll(() => gateway.close());
 
-it('ends a call whose foreign worker suspends it with a state for which its tenant has no room, and stores nothing of it', async () => {
+it('ends a call whose foreign worker suspends it with a state beyond its tenant’s room, and stores nothing', async () => {
   const worker = await ScriptedWorker.ready(gateway.url, WORK_KEY, 'states', [ADD], 2);
   const submit = async () => (await gateway.agent.accepted('add', { a: 1, b: 2 }, { sessionId: 'one' })).id;
   const [first, second] = [await submit(), await submit()];

@@ -32,7 +32,7 @@ afterAll(() => gateway.close());
 it.each([
   ['over long polls', {}],
   ['over a WebSocket', { WebSocket }],
-])('takes results of more parts than requests of agents may have %s, and fails calls with too large ones', async (_how, transport) => {
+])('accepts results with more parts than agents’ requests may have %s, and fails calls with too large ones', async (_how, transport) => {
   const add = workerTool({
     name: 'add',
     description: 'Lists numbers.',
@@ -62,7 +62,7 @@ it.each([
   }
 });
 
-it('keeps the tools of a worker that connects while those of its source, which left one after the other, are withdrawn', async () => {
+it('keeps the tools of a worker that connects while those of its source’s former workers are withdrawn', async () => {
   const leaving = async () => {
     open.push(await ScriptedWorker.ready(gateway.url, WORK_KEY, 'leaving', [ADD], 1));
     return open.at(-1)!;

@@ -87,7 +87,7 @@ describe('workers in other languages', () => {
     expect(await worker.next('done')).toMatchObject({ callId: call.callId });
   });
 
-  it('sends a worker the next call when it gives more credit while it runs one', async () => {
+  it('sends a worker the next call when it gives more credit during a call', async () => {
     const worker = await ready();
     const calls = [await submit({ a: 1, b: 2 }), await submit({ a: 3, b: 4 }), await submit({ a: 5, b: 6 })];
     const sent: WorkerCall[] = [];
@@ -135,7 +135,7 @@ describe('workers in other languages', () => {
     expect((await poll({ after: 2 })).status).toBe(404);
   });
 
-  it('serves a worker that polls whichever of two gateways comes next, with one hello', async () => {
+  it('serves a worker that polls two gateways in turn, with one hello', async () => {
     const other = await startTestGateway('foreign', OPTIONS);
     const { fetch, sent } = roundRobin('http://balancer', () => [gateway.url, other.url]);
     const add = workerTool({
@@ -176,7 +176,7 @@ describe('workers in other languages', () => {
     }
   });
 
-  it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
+  it('sends no call beyond the credit, and queues calls until there is credit', async () => {
     const worker = await ready(ADD, 1);
     const ids = await Promise.all([1, 2, 3].map(async (a) => (await submit({ a, b: 0 })).id));
     const first = await worker.next('call');
@@ -189,7 +189,7 @@ describe('workers in other languages', () => {
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
-  it('shows tools and workers to their tenant only while they are there, as privileged and to be run once whatever they say [TS-61]', async () => {
+  it('shows tools and workers to their tenant only while connected, as privileged and run once, whatever they declare [TS-61]', async () => {
     const worker = await ready({ ...ADD, tier: 'read_only', effect: 'pure' });
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=add');
     expect(body.tools.find(({ name }) => name === 'add')).toMatchObject({ tier: 'privileged', effect: 'once', available: { ok: true } });
@@ -225,7 +225,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('timed_out');
   });
 
-  it('goes on with a call of a foreign worker on a new connection', async () => {
+  it('continues a call of a foreign worker on a new connection', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
@@ -238,7 +238,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('after a cut') }]);
   });
 
-  it('goes on with a call of a foreign worker, its updates and its cancel at another gateway, under the same fence', async () => {
+  it('continues a call of a foreign worker, its updates and its cancel at another gateway, under the same fence', async () => {
     const worker = await ready(ADD, 2);
     const other = await startTestGateway('foreign', OPTIONS);
     try {
@@ -279,7 +279,7 @@ describe('workers in other languages', () => {
     }
   });
 
-  it('hands calls over when the gateway stops, and takes none that another key brought', async () => {
+  it('hands calls over when the gateway stops, and accepts none from another key', async () => {
     const first = await startTestGateway('foreign', { ...OPTIONS, drainMs: 0 });
     let isStopped = false;
     try {
@@ -305,7 +305,7 @@ describe('workers in other languages', () => {
     }
   });
 
-  it('suspends a call until its child ends, without a slot, and goes on with its state', async () => {
+  it('suspends a call until its child ends, without a slot, and resumes it with its state', async () => {
     const worker = await ready(ADD, 1);
     const { id } = await submit({ a: 1, b: 2 });
     const call = await worker.next('call');
@@ -329,7 +329,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('both') }]);
   });
 
-  it('suspends a call until input, and passes the value that was given on to whatever worker is there', async () => {
+  it('suspends a call until input, and passes the value to any connected worker', async () => {
     const worker = await ready(ADD, 1);
     const { id } = await submit({ a: 1, b: 2 });
     const { callId, fence } = await worker.next('call');
@@ -349,7 +349,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('completed');
   });
 
-  it('keeps a call running, to be cancelled or recovered, while its foreign worker is away', async () => {
+  it('keeps a call running, cancellable and recoverable, while its foreign worker is disconnected', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     await worker.next('call');
@@ -361,7 +361,7 @@ describe('workers in other languages', () => {
     await agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 0 });
   });
 
-  it('puts calls back into the queue, or ends them as unknown, when a worker says bye', async () => {
+  it('returns calls to the queue, or ends them as unknown, when a worker says bye', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     await worker.next('call');
@@ -369,7 +369,7 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).outcome).toBe('unknown');
   });
 
-  it('answers hostile frames of a foreign worker with problems and goes on', async () => {
+  it('answers hostile frames of a foreign worker with problems, and keeps serving it', async () => {
     const worker = await ready();
     worker.raw('{');
     expect((await worker.next('refused')).problem.code).toBe('malformed_json');
@@ -404,7 +404,7 @@ describe('workers in other languages', () => {
     expect(giant.closed?.code).toBe(1009);
   });
 
-  it('redacts what a foreign worker says', async () => {
+  it('redacts the output of a foreign worker', async () => {
     const worker = await ready();
     const { id } = await submit({ a: 1, b: 2 });
     worker.finish(await worker.next('call'), `the key is ghp_${'a1B2'.repeat(9)}`);

@@ -61,7 +61,7 @@ describe('values that people give', () => {
     await at.agent.ended(id);
   };
 
-  it('counts equal edits of a deferred approval once, however many are sent at once', async () => {
+  it('counts equal edits of a deferred approval once, for any number of concurrent ones', async () => {
     const id = await waitingInBatch(gateway);
     const before = await counted(id, 'given');
     const answers = await Promise.all(Array.from({ length: 6 }, () => edit(gateway, id, 'a')));
@@ -91,7 +91,7 @@ describe('values that people give', () => {
   it.each([
     ['an input', asking, give],
     ['edited arguments', waiting, edit],
-  ])('refuses %s for which its tenant has no room, and stores nothing of it', async (_what, make, answer) => {
+  ])('refuses %s beyond its tenant’s room, and stores nothing of it', async (_what, make, answer) => {
     const id = await make(narrow);
     const { status, body } = await answer(narrow, id, 'a');
     expect([status, body.code, body.detail]).toEqual([429, 'quota_exceeded', expect.stringContaining('TENANT_CALL_BYTES')]);

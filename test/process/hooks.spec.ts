@@ -45,7 +45,7 @@ describe('a hook of an installation of its own', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('asks a hook again that answers with a secret, or is asked about one: nothing of it is kept', async () => {
+  it('asks a hook again whose question or answer has a secret, and caches nothing of it', async () => {
     const sessionId = 'keeping';
     const answers = [{ arguments: { url: 'x', token: 'q7-of-the-hook' } }, { feedback: `use ${GITHUB}` }, {}];
     for (const [at, answer] of answers.entries()) {

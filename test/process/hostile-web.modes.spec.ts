@@ -124,11 +124,11 @@ describe('web tools before a hostile server', () => {
   it.each([
     ['/loop', /more than 10 redirects$/],
     ['/ping', /more than 10 redirects$/],
-  ])('gives up a loop of redirects: %s', async (path, message) => {
+  ])('ends a loop of redirects: %s', async (path, message) => {
     expect(ended(await get('web_fetch', path))).toEqual(['failed', 'tool_failed', expect.stringMatching(message)]);
   });
 
-  it('follows no redirect to a private address, and http_request follows none at all', async () => {
+  it('follows no redirect to a private address, and none at all in http_request', async () => {
     expect(ended(await get('web_fetch', '/inside'))).toEqual([
       'denied',
       'policy_denied',
@@ -140,7 +140,7 @@ describe('web tools before a hostile server', () => {
     expect(inside.asked).toEqual([]);
   });
 
-  it('ends a request to a hostile server at its deadline and hangs up, however slowly the server goes on', async () => {
+  it('ends a request to a slow hostile server at its deadline, and disconnects', async () => {
     const calls = ['/drip', '/drip-head', '/silence'].flatMap((path) =>
       ['web_fetch', 'http_request'].map((tool) => get(tool, path, { timeouts: { runMs: 500 } })),
     );
@@ -148,12 +148,12 @@ describe('web tools before a hostile server', () => {
     await hungUp();
   });
 
-  it.each(['/hints', '/endless-extension'])('cuts off a server that sends what is no body without end: %s', async (path) => {
+  it.each(['/hints', '/endless-extension'])('disconnects a server that sends an endless invalid body: %s', async (path) => {
     expect(ended(await get('http_request', path))).toEqual(['failed', 'tool_failed', 'Could not fetch: the server sent too much']);
     await hungUp();
   });
 
-  it.each(['/endless-head', '/endless-line'])('takes no endless header of a hostile server: %s', async (path) => {
+  it.each(['/endless-head', '/endless-line'])('refuses an endless header of a hostile server: %s', async (path) => {
     for (const tool of ['web_fetch', 'http_request'])
       expect(ended(await get(tool, path))).toEqual([
         'failed',
@@ -169,7 +169,7 @@ describe('web tools before a hostile server', () => {
     ['web_fetch', '/bomb', true],
     ['http_request', '/bomb', true],
     ['web_fetch', '/bomb-page', true],
-  ])('gives by %s only the beginning of the endless answer %s', async (tool, path, truncated) => {
+  ])('returns by %s only the beginning of the endless answer %s', async (tool, path, truncated) => {
     const call = await get(tool, path);
     expect(call).toMatchObject({ outcome: 'completed', result: { details: { truncated } } });
     await hungUp();
@@ -185,7 +185,7 @@ describe('web tools before a hostile server', () => {
     for (const call of calls) expect(ended(call)).toEqual(['failed', 'tool_failed', expect.stringMatching(message)]);
   });
 
-  it('takes a length that is too small, and reads no second answer behind it', async () => {
+  it('accepts too small a length, and reads no second answer after it', async () => {
     expect(textOf(await get('web_fetch', '/too-long'))).not.toContain('more');
     expect(textOf(await get('http_request', '/too-long'))).not.toContain('more');
   });
@@ -195,7 +195,7 @@ describe('web tools before a hostile server', () => {
     ['/no-charset', 'plain'],
     ['/wrong-charset', 'caf\ufffd \ufffd\ufffd'],
     ['/odd-utf-16', 'ab\ufffd'],
-  ])('reads a text of a charset that is none or wrong: %s', async (path, text) => {
+  ])('reads a text with an unknown or wrong charset: %s', async (path, text) => {
     for (const tool of ['web_fetch', 'http_request']) expect(textOf(await get(tool, path))).toContain(text);
   });
 
@@ -208,7 +208,7 @@ describe('web tools before a hostile server', () => {
     expect(textOf(page)).toContain('the end');
   });
 
-  it('goes on after a hostile server, on the same worker', async () => {
+  it('keeps working after a hostile server, on the same worker', async () => {
     expect(textOf(await get('web_fetch', '/fine'))).toContain('hello');
     expect(toolyard.workers[0]?.child.exitCode).toBeNull();
   });

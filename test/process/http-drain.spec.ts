@@ -9,7 +9,7 @@ import { Agent } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway } from '../support/gateway.js';
 
 describe('a gateway that stops', () => {
-  it('answers open waits early when a gateway stops, which is closed soon, whatever the callers wanted to wait for', async () => {
+  it('answers open waits of any length early when a gateway stops, which then closes soon', async () => {
     const gateway = await startTestGateway('drain');
     const submission = gateway.agent.submit('echo', {}, {}, { prefer: 'wait=60' });
     await eventually(() => gateway.app.get(EventHub).counts.watches > 0, 'the wait to begin');
@@ -44,7 +44,7 @@ describe('a gateway that stops', () => {
     await gateway.close();
   });
 
-  it('leaves what a stopping gateway accepted to the other gateways, which share the rate limits too', async () => {
+  it('hands accepted calls of a stopping gateway to the others, with shared rate limits', async () => {
     const keys = [
       { id: 'all', key: BOOTSTRAP_KEY, tenant: 'drain', scopes: [...SCOPES] },
       { id: `shared-${process.pid}`, key: 'key-with-a-shared-limit', tenant: 'drain', scopes: [...SCOPES], ratePerMinute: 2 },

@@ -27,7 +27,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
     await redis.stop();
   });
 
-  it('answers submissions and reads without Redis with 503 and when to come again [DX-10]', async () => {
+  it('answers submissions and reads without Redis with 503 and a retry time [DX-10]', async () => {
     for (const answer of await Promise.all([
       agent.submit('echo', {}),
       agent.submit('echo', {}, { sessionId: 's' }),
@@ -44,7 +44,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   });
 
-  it('counts the rate of a key locally without Redis: no key is locked out, none is unlimited', async () => {
+  it('counts the rate of a key locally without Redis: no key is blocked, none is unlimited', async () => {
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await limited.get('/v1/tools')).status);
     expect(statuses).toEqual([200, 200, 429]);

@@ -105,14 +105,14 @@ describe.each(['bubblewrap', 'host'])('a worker with SANDBOX=%s whose parent lea
     ['listing', {}],
     ['descriptors', {}],
   ];
-  it.each(CALLS)('gives no descriptor of its parent to %s', async (tool, args) => {
+  it.each(CALLS)('passes no descriptor of its parent to %s', async (tool, args) => {
     const call: Call = await agent.run(tool, args);
     const text = JSON.stringify(call.result);
     expect([call.outcome, text]).toEqual(['completed', expect.stringContaining('socket:')]);
     expect(text).not.toContain(LEFT_OPEN);
   });
 
-  it('opens nothing in a command but its standard input, output and error', async () => {
+  it('opens only standard input, output and error in a command', async () => {
     const { result } = await agent.run('shell', { command: 'for fd in /proc/self/fd/*; do [ -e "$fd" ] && basename "$fd"; done; true' });
     expect(result?.content).toEqual([{ type: 'text', text: '0\n1\n2\n' }]);
   });

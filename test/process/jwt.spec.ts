@@ -46,7 +46,7 @@ describe('JWTs as bearer tokens', () => {
     new Agent(gateway.url, await issuer.token(kid, { scope: 'submit read cancel', ...claims }));
   const whoami = (agent: Agent) => agent.get<Principal & Problem>('/v1/whoami');
 
-  it('names the subject of a JWT in events, and its agent and scopes are those of the token', async () => {
+  it('names the subject of a JWT in events, with agent and scopes of the token', async () => {
     const agent = await agentWith({ sub: 'alice', azp: 'deployer', scope: 'submit read admin' });
     expect((await whoami(agent)).body).toMatchObject({
       keyId: 'https://issuer.example.com#alice',
@@ -74,7 +74,7 @@ describe('JWTs as bearer tokens', () => {
     await expect(ScriptedWorker.open(gateway.url, token)).rejects.toThrow('401');
   });
 
-  it('takes the JWT of an auth frame, and handles the frames that were sent with it after it', async () => {
+  it('accepts the JWT of an auth frame, and handles the frames sent with it afterwards', async () => {
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`);
     const frames: { op: string; id?: number }[] = [];
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as { op: string }));
@@ -120,7 +120,7 @@ describe('JWTs as bearer tokens', () => {
       expect((await whoami(agent)).body.detail).toContain('has expired');
     });
 
-    it('lets an approval and a batch go on with what an expired JWT allowed', async () => {
+    it('continues an approval and a batch with the rights of an expired JWT', async () => {
       expect(call.status).toBe('waiting_approval');
       await eventually(async () => (await whoami(asker)).status === 401, 'the end of the token');
       const decision = await gateway.agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'once' });
@@ -131,7 +131,7 @@ describe('JWTs as bearer tokens', () => {
     });
   });
 
-  it('finds a new key of the issuer at once, and forgets one that is gone', async () => {
+  it('finds a new key of the issuer at once, and forgets a removed one', async () => {
     expect((await whoami(await agentWith({ sub: 'r1' }, 'one'))).status).toBe(200);
     await issuer.useKeys('one', 'two');
     expect((await whoami(await agentWith({ sub: 'r2' }, 'two'))).status).toBe(200);
@@ -199,7 +199,7 @@ describe('JWTs as bearer tokens', () => {
     await eventually(async () => (await whoami(await agentWith({ sub: 'later' }, 'never-there'))).status === 401, 'it to answer again');
   });
 
-  it('goes on with known keys of an issuer while it is away, and answers 503 for unknown ones', async () => {
+  it('accepts known keys of an unreachable issuer, and answers 503 for unknown ones', async () => {
     expect((await whoami(await agentWith({ sub: 'before' }, 'two'))).status).toBe(200);
     issuer.isAway = true;
     expect((await whoami(await agentWith({ sub: 'known' }, 'two'))).status).toBe(200);
@@ -213,7 +213,7 @@ describe('JWTs as bearer tokens', () => {
     issuer.isAway = false;
   });
 
-  it('counts the requests of a JWT subject in its tenant, whatever token it sends', async () => {
+  it('counts the requests of a JWT subject in its tenant, for any of its tokens', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) {
       const token = await limited.token('one', { sub: 'busy', org: TENANT, jti: String(n) });
@@ -239,7 +239,7 @@ describe('JWTs as bearer tokens', () => {
     expect(unknown.headers.get('www-authenticate')).toContain('resource_metadata="');
   });
 
-  it('ends what is open by a JWT when the config changes its issuer', async () => {
+  it('ends open connections of a JWT when the config changes its issuer', async () => {
     const agent = await agentWith({ sub: 'open' }, 'two');
     const stream = await agent.stream();
     await stream.frame('ready');

@@ -76,7 +76,7 @@ describe('what is open when its key changes', () => {
     return { agent, entry, change };
   }
 
-  it.each(CHANGE_NAMES)('sends no event more to a WebSocket whose key was %s', async (how) => {
+  it.each(CHANGE_NAMES)('sends no further event to a WebSocket whose key was %s', async (how) => {
     const { agent, change } = await newKey();
     const stream = await agent.stream();
     try {
@@ -101,7 +101,7 @@ describe('what is open when its key changes', () => {
     }
   });
 
-  it.each(CHANGE_NAMES)('ends an event stream whose key was %s, with the reason, and sends no event more', async (how) => {
+  it.each(CHANGE_NAMES)('ends an event stream whose key was %s, with the reason, and sends no further event', async (how) => {
     const { agent, entry, change } = await newKey();
     const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
     const { body: before } = await gateway.agent.submit('echo', {});
@@ -172,7 +172,7 @@ describe('what is open when its key changes', () => {
     },
   );
 
-  it.each(CHANGE_NAMES)('starts no call more of a batch whose key was %s', async (how) => {
+  it.each(CHANGE_NAMES)('starts no further call of a batch whose key was %s', async (how) => {
     const { agent, change } = await newKey();
     const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', {
       strategy: { type: 'sequential' },
@@ -191,7 +191,7 @@ describe('what is open when its key changes', () => {
     expect(ended.results.map(({ outcome }) => outcome)).toEqual(['completed', 'cancelled', 'cancelled']);
   });
 
-  it('starts no call more of a batch whose key may not act for its agent any more', async () => {
+  it('starts no further call of a batch whose key may no longer act for its agent', async () => {
     const { agent, entry } = await newKey({ agents: ['bot'] });
     const body = { agentId: 'bot', strategy: { type: 'sequential' }, calls: [{ tool: 'echo' }, { tool: 'echo' }] };
     const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
@@ -226,7 +226,7 @@ describe('what is open when its key changes', () => {
     },
   );
 
-  it('refuses a call whose hooks are being asked when its key changes, and runs nothing of it', async () => {
+  it('refuses a call whose key changes during its hooks, and runs nothing of it', async () => {
     const { agent, change } = await newKey();
     const submitting = agent.request<Problem>('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' } });
     await eventually(() => existsSync(asked), 'the hook to be asked');
@@ -241,7 +241,7 @@ describe('what is open when its key changes', () => {
     ['lost the tool', 'forbidden', (entry) => [{ ...entry, tools: ['echo'] }]],
     ['lost the agent', 'forbidden', (entry) => [{ ...entry, agents: [] }]],
   ];
-  it.each(LOSSES)('refuses calls whose hooks are being asked when their key %s, alone and in a batch', async (_loss, code, after) => {
+  it.each(LOSSES)('refuses calls whose key %s during their hooks, alone and in a batch', async (_loss, code, after) => {
     for (const file of [asked, goOn]) rmSync(file, { force: true });
     const { agent, entry } = await newKey({ agents: ['bot'] });
     const call = { tool: 'glob', arguments: { pattern: '*' } };

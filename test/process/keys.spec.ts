@@ -29,7 +29,7 @@ const whoami = (key: string, at = 0) => as(key, at).get<Principal & Problem>('/v
 
 /** Keys as Redis stores them. All else is in test/api/keys.spec.ts. */
 describe('an API key that is made over HTTP', () => {
-  it('stores an API key without its text, which no answer but the first has', async () => {
+  it('stores an API key without its text, which only the first answer has', async () => {
     const { id, key } = await made();
     const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     const stored = await redis.hget(redisKeys.apiKeys(TENANT), id);
@@ -40,7 +40,7 @@ describe('an API key that is made over HTTP', () => {
     expect(JSON.stringify(await list())).not.toMatch(/sha256|people|of-the-issued-keys/);
   });
 
-  it('counts an API key also beside one that this release cannot read, which is refused', async () => {
+  it('counts an API key also beside an unreadable one, which is refused', async () => {
     const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     const other = await made();
     await redis.hset(redisKeys.apiKeys(TENANT), other.id, JSON.stringify({ id: other.id, limit: 'of a later release' }));

@@ -61,7 +61,7 @@ describe('limits of calls', () => {
     }
   });
 
-  it('sends no Redis command for the limits of a call that nothing limits', async () => {
+  it('sends no Redis command for the limits of an unlimited call', async () => {
     const server = await startRedisServer();
     const redis = createRedis(server.url);
     try {

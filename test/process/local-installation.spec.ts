@@ -47,7 +47,7 @@ describe('an installation with a port and a data folder of its own', () => {
 });
 
 describe('an example without a gateway', () => {
-  it('says in one line what an example misses', async () => {
+  it('reports in one line what an example needs', async () => {
     const folder = freshDirectory();
     const { code, said } = await example({ TOOLYARD_DATA: folder });
     expect([code, said.trim().split('\n')]).toEqual([1, [expect.stringContaining(`No API key: there is no ${join(folder, 'key')}.`)]]);
@@ -62,7 +62,7 @@ describe('an example without a gateway', () => {
     expect([code, said.trim().split('\n')]).toEqual([1, [expect.stringContaining(why)]]);
   });
 
-  it('says in one line that no gateway answers an example, and where it looked', async () => {
+  it('reports in one line that no gateway answers an example, with the places searched', async () => {
     const folder = freshDirectory();
     const url = `http://127.0.0.1:${await freePort()}`;
     writeFileSync(join(folder, 'key'), 'a-key-of-a-gateway-that-is-gone\n');
@@ -76,7 +76,7 @@ describe('an example without a gateway', () => {
 });
 
 describe('the banner of npm start', () => {
-  it('says in the banner of npm start how commands run, what searches, and what the config file brings', async () => {
+  it('reports in the banner of npm start the sandbox, the search program, and the config file', async () => {
     const data = freshDirectory();
     const file = join(data, 'toolyard.yaml');
     const hook = (name: string) => ({ name, on: 'before', command: 'true' });

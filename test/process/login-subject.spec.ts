@@ -51,7 +51,7 @@ const signIn = async () => {
 const refusal = async () => (await comeBack(new CookieJar())).status;
 
 describe('a person who signs in', () => {
-  it('knows a person who signs in by the claim that the settings name, as long as the provider says the same', async () => {
+  it('identifies a person who signs in by the configured claim, while the provider keeps it', async () => {
     nameBy('employee');
     const page = await signIn();
     const { body: me } = await page.get<Me>('/v1/me');
@@ -61,7 +61,7 @@ describe('a person who signs in', () => {
     expect(await page.status()).toBe(401);
   });
 
-  it('asks a person to sign in again when another claim names people, also where it says the same', async () => {
+  it('asks a person to sign in again when another claim identifies people, also with the same value', async () => {
     provider.person = { ...ADA, employee: ADA.sub };
     nameBy('sub', 60_000);
     const page = await signIn();
@@ -71,7 +71,7 @@ describe('a person who signs in', () => {
     expect(await page.status()).toBe(200);
   });
 
-  it('refuses a login where the claim names no one, and by an address that is not verified', async () => {
+  it('refuses a login without the identifying claim, or with an unverified address', async () => {
     nameBy('oid');
     expect(await refusal()).toBe(401);
     nameBy('email');

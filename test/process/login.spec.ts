@@ -113,7 +113,7 @@ describe('a person who signs in', () => {
     expect((await page.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'deny', scope: 'once' })).status).toBe(200);
   });
 
-  it('shows pages and the stream with the cookie alone, which no script can read', async () => {
+  it('serves pages and the stream for the cookie alone, which no script can read', async () => {
     const jar = new CookieJar();
     const back = await comeBack(jar);
     const cookies = (await visit(jar, back)).headers.getSetCookie();
@@ -156,7 +156,7 @@ describe('a person who signs in', () => {
     expect((await first().agent.get<{ logins: unknown[] }>('/v1/logins')).body.logins).toEqual([]);
   });
 
-  it('revokes the keys that a person made, and those made with these, where an administrator asks for it', async () => {
+  it('revokes the keys that a person created, and those created with these, on request of an administrator', async () => {
     provider.person = { ...ADA, sub: 'eve-1', roles: ['admins'] };
     const make = async (by: Agent | Page) =>
       (await by.request<{ id: string; key: string }>('POST', '/v1/keys', { name: 'of a program', scopes: ['read', 'admin'] })).body;
@@ -174,7 +174,7 @@ describe('a person who signs in', () => {
     expect(await Promise.all([own, below, another].map(status))).toEqual([401, 401, 200]);
   });
 
-  it('keeps no login key that was made while the keys of the person were ended', async () => {
+  it('deletes a login key created while the keys of the person were revoked', async () => {
     provider.person = { ...ADA, sub: 'mallory-1', roles: ['admins'] };
     const { body: key } = await (await signIn()).request<IssuedKey>('POST', '/v1/keys', { name: 'first', scopes: ['admin'] });
     const mine = ({ createdBy }: ApiKey) => createdBy === key.id;
@@ -194,7 +194,7 @@ describe('a person who signs in', () => {
     expect(await active()).toEqual([]);
   });
 
-  it('takes from a person what a role gave when the provider says so, and the login when no role is left', async () => {
+  it('removes the rights of a role when the provider removes the role, and the login without any role', async () => {
     await withSettings({ recheckMs: 0 }, async () => {
       provider.person = { ...ADA, roles: ['operators', 'admins'] };
       const page = await signIn();
@@ -212,7 +212,7 @@ describe('a person who signs in', () => {
     });
   });
 
-  it('takes from a person what a role gave when the settings say so', async () => {
+  it('removes the rights of a role when the settings change', async () => {
     const page = await signIn();
     const narrower = { operators: { tenant: TENANT, scopes: ['read' as const] } };
     await withSettings({ roleMap: narrower }, async () => {
@@ -225,7 +225,7 @@ describe('a person who signs in', () => {
     expect(await page.status()).toBe(200);
   });
 
-  it('keeps a person to the tools of the role in a batch, also where programs have tokens of the same provider', async () => {
+  it('limits a person to the tools of the role in a batch, also beside programs with tokens of the same provider', async () => {
     const roleMap = { operators: { tenant: TENANT, scopes: ['submit' as const, 'read' as const], tools: ['file_read'] } };
     const jwt = JwtIssuer.parse({
       issuer: provider.issuer,
@@ -302,7 +302,7 @@ describe('a login is refused', () => {
     expect((await refused((await follow(jar, asked, CALLBACK)).url, copy)).status).toBe(401);
   });
 
-  it('refuses a login for a code of another login, which lacks its verifier', async () => {
+  it('refuses a login with a code of another login, which lacks its verifier', async () => {
     const [jar, other] = [new CookieJar(), new CookieJar()];
     const [mine, theirs] = [new URL(await comeBack(jar)), new URL(await comeBack(other))];
     mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
@@ -374,7 +374,7 @@ describe('a login is refused', () => {
     });
   });
 
-  it('refuses a login where none is configured', async () => {
+  it('refuses a login without configuration', async () => {
     await withSettings(undefined, async () => {
       const page = new Page(new CookieJar(), origin);
       expect((await page.get('/v1/login')).status).toBe(501);
@@ -384,7 +384,7 @@ describe('a login is refused', () => {
 });
 
 describe('the cookie of a login', () => {
-  it('replaces the cookie of a login when the person signs in, whatever it was before', async () => {
+  it('replaces any earlier cookie of a login when the person signs in', async () => {
     const jar = new CookieJar();
     const fixed = 'A'.repeat(43);
     jar.take(origin, new Response(null, { headers: { 'set-cookie': `${COOKIE}=${fixed}` } }));
@@ -414,7 +414,7 @@ describe('the cookie of a login', () => {
     expect(await page.status()).toBe(200);
   });
 
-  it('ignores the cookie of a login where it comes twice', async () => {
+  it('ignores a duplicate cookie of a login', async () => {
     const page = await signIn();
     const twice = { cookie: `${COOKIE}=${secretOf(page.jar)}; ${COOKIE}=${'A'.repeat(43)}` };
     expect((await page.request('GET', '/v1/me', undefined, twice)).status).toBe(401);

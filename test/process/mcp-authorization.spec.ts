@@ -181,7 +181,7 @@ describe('MCP sources that people authorize', () => {
     expect(server.tokens.at(-1)).not.toBe(old);
   });
 
-  it('asks for a person again when the issuer does not renew the tokens of a source, and goes on after that', async () => {
+  it('asks a person again when the issuer does not renew the tokens of a source, and recovers afterwards', async () => {
     await authorized('ended');
     const token = issuer.refreshTokens.at(-1) ?? '';
     issuer.refuses = 'invalid_grant';
@@ -212,7 +212,7 @@ describe('MCP sources that people authorize', () => {
     expect(server.tokens).toHaveLength(sent);
   });
 
-  it('lets only the key finish an authorization that began it, once, at the address of its issuer', async () => {
+  it('accepts the end of an authorization only from the key that began it, once, at the address of its issuer', async () => {
     expect((await add('bound')).status).toBe(201);
     const url = await comeBack(await begin('bound'));
     const unknown = new URL(url);
@@ -227,7 +227,7 @@ describe('MCP sources that people authorize', () => {
     expect((await finish(elsewhere.href)).status).toBe(409);
   });
 
-  it('refuses the answer of another issuer, and that of a person who said no', async () => {
+  it('refuses the answer of another issuer, and of a person who declined', async () => {
     expect((await add('mixed')).status).toBe(201);
     const mixed = new URL(await comeBack(await begin('mixed')));
     mixed.searchParams.set('iss', 'https://login.example.com');
@@ -273,7 +273,7 @@ describe('MCP sources that people authorize', () => {
     });
   });
 
-  it('removes the tokens of a source with its definition, here and at the issuer: another server does not get them', async () => {
+  it('deletes the tokens of a source with its definition, here and at the issuer, so that no other server gets them', async () => {
     const ended = () => issuer.asked.filter((path) => path === '/token/revocation').length;
     await authorized('moved');
     const before = ended();
@@ -289,7 +289,7 @@ describe('MCP sources that people authorize', () => {
     expect(await redis.hkeys(keys.sourceAuthorizations())).not.toContain('default/removed');
   });
 
-  it('ends tokens at the issuer that it gives while their source is removed', async () => {
+  it('revokes tokens that the issuer grants during the removal of their source', async () => {
     expect((await add('vanished')).status).toBe(201);
     const url = await comeBack(await begin('vanished'));
     issuer.onToken = async () => void (await agent().request('DELETE', '/v1/sources/vanished'));
@@ -332,7 +332,7 @@ describe('MCP sources that people authorize', () => {
     expect([await seen(stranger()), await seen(colleague())]).toEqual([{ state: 'granted' }, { state: 'granted' }]);
   });
 
-  it('says which secret is missing when a source cannot be authorized without it', async () => {
+  it('names the missing secret of a source that needs it for authorization', async () => {
     const client = { issuer: issuer.issuer, clientId: 'toolyard', clientSecret: { secretEnv: 'NO_SUCH_SECRET' } };
     await configure('secretless', 'default', client);
     expect(await begin<Problem>('secretless')).toMatchObject({
@@ -384,7 +384,7 @@ describe('MCP sources that people authorize', () => {
       await hasEnded(token);
     });
 
-    it('takes over a config file without a source whose issuer does not answer', async () => {
+    it('applies a config file without a source whose issuer does not answer', async () => {
       await configured('away');
       let goOn = (): void => {};
       const held = new Promise<void>((resolve) => (goOn = resolve));

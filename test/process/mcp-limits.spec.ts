@@ -99,7 +99,7 @@ describe('what one client can take of the MCP endpoint', () => {
     expect((await gateway.agent.ended(callId)).outcome).toBe('completed');
   });
 
-  it('follows nothing for a client of a session that has gone, whose call goes on and can still be cancelled', async () => {
+  it('releases everything for a client of an ended session, whose call continues and can be cancelled', async () => {
     const session = await openSession();
     const _meta = { progressToken: 1, 'io.toolyard/sessionId': 'gone' };
     const params = { name: 'echo', arguments: {}, _meta };
@@ -122,7 +122,7 @@ describe('what one client can take of the MCP endpoint', () => {
     expect([status, body.error?.code]).toEqual([400, -32_600]);
   });
 
-  it('keeps nothing of an MCP subscription that it refuses or that ends at once', async () => {
+  it('releases everything of an MCP subscription that is refused or ends at once', async () => {
     const apiKeys = gateway.app.get(ApiKeyStore);
     const { watch } = apiKeys;
     let watches = 0;
@@ -158,7 +158,7 @@ describe('what one client can take of the MCP endpoint', () => {
     }
   });
 
-  it('keeps a bounded number of MCP sessions of a key: the one unused for longest gives way', async () => {
+  it('limits the MCP sessions of a key by closing the least recently used one', async () => {
     const first = await openSession();
     const sessions = gateway.app.get(McpSessions);
     const principal = { tenantId: TENANT, keyId: 'all', scopes: ['read'] } as never;

@@ -98,7 +98,7 @@ describe('MCP servers that take OAuth tokens', () => {
     return source;
   };
 
-  it('sends MCP calls with the token of the issuer, asked for once for the server, with the secret in its own request only [TS-13]', async () => {
+  it('sends MCP calls with the issuer’s token, requested once for the server, with the secret only in that request [TS-13]', async () => {
     const before = issuer.asked.length;
     const calls = await Promise.all([1, 2, 3].map(() => bridge.gateway.agent.run('found__whoami', {})));
     expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);
@@ -143,7 +143,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(requests.filter((token) => JSON.stringify(refused).includes(token))).toEqual([]);
   });
 
-  it('gets a new token for each request to an MCP server where tokens end at once', async () => {
+  it('requests a new token for each request to an MCP server if tokens expire at once', async () => {
     issuer.valid.clear();
     issuer.lifetime = 0;
     for (let calls = 0; calls < 3; calls += 1) await bridge.gateway.agent.run('named__whoami', {});
@@ -153,7 +153,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect(requests.slice(1).every((token) => issuer.valid.has(token))).toBe(true);
   });
 
-  it('sends no token and no secret where an MCP server names another issuer', async () => {
+  it('sends no token and no secret if an MCP server names another issuer', async () => {
     issuers = [stranger.url];
     challenge = `Bearer resource_metadata="${stranger.url}/.well-known/oauth-protected-resource"`;
     const before = issuer.asked.length;
@@ -162,7 +162,7 @@ describe('MCP servers that take OAuth tokens', () => {
     expect([issuer.asked.length, stranger.asked, stranger.read]).toEqual([before, [], []]);
   });
 
-  it('takes no token of an issuer whose metadata are of another, or name a token endpoint elsewhere', async () => {
+  it('accepts no token of an issuer with foreign metadata or a token endpoint elsewhere', async () => {
     issuers = [];
     expect((await added('renamed', { ...client, issuer: `${issuer.url}/renamed` })).error).toContain('cannot be used');
     expect((await added('moved', { ...client, issuer: `${issuer.url}/moved` })).error).toContain('on another origin');
@@ -183,7 +183,7 @@ describe('MCP servers that take OAuth tokens', () => {
     await bridge.gateway.agent.request('DELETE', '/v1/sources/typed');
   });
 
-  it('lets a key add an MCP server with OAuth only where the rules let the secret go to the issuer, too', async () => {
+  it('allows a key to add an MCP server with OAuth only if the secret may go to the issuer, too', async () => {
     const add = async (auth: object, more: object = {}) => {
       const definition = { name: 'refused', kind: 'mcp', url: url(), auth, ...more };
       const { status, body } = await bridge.gateway.agent.request<Problem>('POST', '/v1/sources', definition);

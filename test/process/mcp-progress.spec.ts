@@ -36,7 +36,7 @@ describe('progress of a bridged MCP call', () => {
   });
 
   it.each(REVISIONS)(
-    'reports all progress of a bridged MCP call before its answer, also when both come at once: revision %s',
+    'reports all progress of a bridged MCP call before its answer, also if both arrive together: revision %s',
     async (revision) => {
       const client = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [bridge.gateway.url] });
       for (let n = 0; n < 10; n += 1) {

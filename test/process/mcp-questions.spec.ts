@@ -78,7 +78,7 @@ describe('questions of bridged MCP servers', () => {
   };
 
   it.each(['modern', 'legacy'])(
-    'suspends the call of an asking MCP server until a person answers, and gives the server the answer: %s',
+    'suspends the call of an asking MCP server until a person answers, and passes the answer on: %s',
     async (source) => {
       for (const branch of ['main', 'next', 'main', 'next']) {
         const call = await asked(`${source}__ask`);
@@ -221,7 +221,7 @@ describe('questions of bridged MCP servers', () => {
     await client.close();
   });
 
-  it('refuses a question of an MCP server for a model with a reason where there is no client', async () => {
+  it('refuses a question of an MCP server for a model with a reason if there is no client', async () => {
     expect(await gateway.agent.run('modern__sample', {})).toMatchObject({
       outcome: 'failed',
       error: { code: 'tool_failed', message: expect.stringContaining('sampling/createMessage'), missingCapability: 'sampling' },

@@ -49,7 +49,7 @@ describe('MCP sessions of revision 2025-11-25, over two gateways', () => {
     return { answer, session: { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' } };
   };
 
-  it('forgets the oldest leftovers of an MCP session: its user is asked and answers all the same', async () => {
+  it('deletes the oldest leftovers of an MCP session, whose user is still asked and answered', async () => {
     const { session } = await open({ elicitation: {} });
     const sessions = gateways[0].app.get(McpSessions);
     const principal = { tenantId: TENANT, keyId: 'all', scopes: ['read'] } as never;

@@ -53,7 +53,7 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     await Promise.all(gateways.map((gateway) => gateway.close()));
   });
 
-  it('tells a client without progress how to ask again, and call_result brings the result', async () => {
+  it('explains to a client without progress how to ask again, and returns the result by call_result', async () => {
     const early = await client.call('echo', {}, inSession('long'));
     const { id } = await callIn('long');
     expect(early).toMatchObject({ isError: false, _meta: { 'io.toolyard/callId': id, 'io.toolyard/status': 'queued' } });
@@ -66,11 +66,11 @@ describe.each(REVISIONS)('/mcp for clients of the SDK that speak revision %s, ov
     expect((await other.call('call_result', { callId: id })).content[0]?.text).toContain('No call with the id');
   });
 
-  it('answers tools/call with an error result for a tool with an output schema when its call goes on', async () => {
+  it('answers tools/call with an error result for a tool with an output schema while its call continues', async () => {
     expect(await client.call('weather', {}, inSession('long-structured'))).toMatchObject({ isError: true });
   });
 
-  it('waits in call_result as long as waitMs says, also with progress', async () => {
+  it('waits in call_result for waitMs, also with progress', async () => {
     const early = await client.call('echo', {}, inSession('patient'));
     const callId = early._meta?.['io.toolyard/callId'];
     const result = await client.call('call_result', { callId, waitMs: 50 }, { onprogress: () => {} });

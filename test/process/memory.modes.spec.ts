@@ -94,7 +94,7 @@ describe('facts of a user', () => {
 });
 
 describe('notes of a user', () => {
-  it('saves notes of a user under an id of their own, and none without a content [TB-75]', async () => {
+  it('saves notes of a user under an id of their own, and none without content [TB-75]', async () => {
     expect(await save('alice', 'The spare key is under the blue pot.')).toMatch(/^note-[0-9a-f-]{36}$/);
     expect((await run('alice', 'memory_save', { content: ' \n' })).error).toMatchObject({
       code: 'invalid_arguments',
@@ -102,7 +102,7 @@ describe('notes of a user', () => {
     });
   });
 
-  it('finds notes by exact terms and by other words for the same thing, best first [TB-73]', async () => {
+  it('finds notes by exact terms and by synonyms, best first [TB-73]', async () => {
     const ids = [await save('bob', 'Order AX-4711 is late.'), await save('bob', 'My automobile is in the garage.')];
     const [term] = await search('bob', 'AX-4711');
     expect(term).toMatchObject({ text: 'Order AX-4711 is late.', source: 'user_memory', note_id: ids[0] });
@@ -136,7 +136,7 @@ describe('notes of a user', () => {
     expect(later).toMatchObject([{ text: 'The alarm code is seven seven.', note_id: id }]);
   });
 
-  it('fails a memory tool without a user, says why, and stores nothing [CC-27]', async () => {
+  it('fails a memory tool without a user, with the reason, and stores nothing [CC-27]', async () => {
     for (const [tool, args] of [
       ['memory_save', { content: 'note of none' }],
       ['memory_search', { query: 'note' }],
@@ -159,7 +159,7 @@ describe('notes of a user', () => {
 });
 
 describe('turns of a conversation', () => {
-  it('finds turns of a conversation with the notes when they are asked for, in other sessions too', async () => {
+  it('finds turns of a conversation with the notes on request, in other sessions too', async () => {
     await said('dora', 'memory_turn', { role: 'user', content: 'My puppy is called Rex.' }, { sessionId: 'monday' });
     expect(await search('dora', 'dog name')).toEqual([]);
     expect(await search('dora', 'dog name', { include_conversation: true })).toMatchObject([
@@ -176,7 +176,7 @@ describe('a sub-agent with memory', () => {
     return models.calls('reminder')[0]?.body.messages.map(({ content }: { content: string }) => content) ?? [];
   };
 
-  it('reads memories of its user for a sub-agent before the first turn, and keeps its run as a conversation', async () => {
+  it('reads memories of its user for a sub-agent before the first turn, and stores its run as a conversation', async () => {
     const isOffered = async () =>
       (await as('erin').get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.some(
         ({ name, available }) => name === 'reminder' && available.ok,
@@ -193,7 +193,7 @@ describe('a sub-agent with memory', () => {
     for (const text of [task, 'It hangs behind the blue gate.']) expect(later).toContain(text);
   });
 
-  it('reads no memory for a sub-agent of other users and tenants, without a user, or where the session may not use it', async () => {
+  it('reads no memory for a sub-agent of other users and tenants, without a user, or if the session may not use it', async () => {
     const operator = new Agent(toolyard.gateways[0]?.url ?? '');
     expect((await operator.request('PUT', '/v1/sessions/narrow', { tools: ['reminder'] })).status).toBeLessThan(300);
     for (const [name, more] of [['bob'], ['rival'], ['plain'], ['erin', { sessionId: 'narrow' }]] as const)
@@ -209,7 +209,7 @@ describe('an agent outside with memory', () => {
   const recall = (name: string, task: string, sessionId = 'outside') =>
     new ToolyardClient({ baseUrl: toolyard.gateways[0]?.url ?? '', apiKey: key(name) }).recall(task, { sessionId });
 
-  it('gives an agent outside what the memory of its user has about a task, by one method of the client, before its first turn', async () => {
+  it('gives an outside agent its user’s memories about a task before its first turn, by one client method', async () => {
     await save('carol', 'The kayak of Carol is under the bridge.');
     await said('carol', 'memory_store', { key: 'kayak', content: 'It has two seats.' });
     await said('carol', 'memory_turn', { role: 'user', content: 'The kayak needs a new paddle.' }, { sessionId: 'monday' });
@@ -221,7 +221,7 @@ describe('an agent outside with memory', () => {
     expect(await recall('carol', `${'Where is the kayak?'.padEnd(1_999)}🛶`)).toContain('under the bridge');
   });
 
-  it('gives an agent outside no memory of other users and tenants, without a user, or where its session may not use it', async () => {
+  it('gives an outside agent no memory of other users and tenants, without a user, or if its session may not use it', async () => {
     await save('carol', 'The canoe of Carol is green.');
     const operator = new Agent(toolyard.gateways[0]?.url ?? '');
     expect((await operator.request('PUT', '/v1/sessions/no-memory', { tools: ['echo'] })).status).toBeLessThan(300);
@@ -260,7 +260,7 @@ describe('knowledge of a user', () => {
     expect(await knowledge({ command: 'clear' })).toEqual({ message: 'Removed 0 contexts.' });
   });
 
-  it('says which argument a knowledge command lacks, and refuses files that the call may not read', async () => {
+  it('names the missing argument of a knowledge command, and refuses files that the call may not read', async () => {
     const fault = async (args: object) => (await run('alice', 'knowledge', args, { sessionId: 'library' })).error;
     expect(await fault({ command: 'add', name: 'x' })).toMatchObject({
       code: 'invalid_arguments',
@@ -284,7 +284,7 @@ describe('the memory tools', () => {
     return body.tools.filter(({ requires }) => requires?.includes('memory'));
   };
 
-  it('answers a memory search by full text alone while the embedding model fails, and says so', async () => {
+  it('answers a memory search by full text alone while the embedding model fails, and reports it', async () => {
     await save('dora', 'The physician is in room nine.');
     embeddings.answer = 'error';
     const call = await run('dora', 'memory_search', { query: 'room nine' });
@@ -293,7 +293,7 @@ describe('the memory tools', () => {
     expect(textOf(call)).toContain('full text alone, since the embedding model did not answer');
   });
 
-  it('takes the memory tools out of the catalog of models when no worker has a database, and their calls say why [RP-11, AV-12]', async () => {
+  it('removes the memory tools from the catalog of models if no worker has a database, with the reason for calls [RP-11, AV-12]', async () => {
     expect((await catalog()).map(({ name, available }) => [name, available.ok])).toEqual(MEMORY_TOOLS.map((name) => [name, true]));
     const [worker] = toolyard.workers;
     await toolyard.worker({ DATABASE_URL: '' });

@@ -103,7 +103,7 @@ describe('the metrics of a run', () => {
   const shownOf = (found: ReadonlyMap<string, Metric>) =>
     [...found.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
 
-  it('gives every metric of every board and alert a sample before the first call, so that an increase is seen [DX-11]', async () => {
+  it('exports a sample of every metric of every board and alert before the first call, so that an increase is seen [DX-11]', async () => {
     const fresh = await metrics();
     expect(shownOf(fresh).filter((name) => fresh.get(name)?.values.length === 0)).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe('the metrics of a run', () => {
   };
 
   // Limit of five minutes: all alerts and boards get a sample, some of them at the end of a lease.
-  it('gives every metric of every board and alert a sample that the product moved by itself [DX-11]', async () => {
+  it('exports a sample of every metric of every board and alert that the product moved by itself [DX-11]', async () => {
     // Ends of all kinds, spans, hooks, limits, alerts.
     for (let n = 0; n < 5; n++) await agent.run('echo', { n }, { agentId: 'hooked' });
     await eventually(async () => (await agent.run('greet', {})).outcome === 'completed', 'a tool of a source');
@@ -284,7 +284,7 @@ describe('the metrics of a run', () => {
     expect(await byRisk()).toEqual({ low: low + 1, medium: medium + 1, high: high + 2 });
   });
 
-  it('counts due times of schedules by what came of them', async () => {
+  it('counts due times of schedules by result', async () => {
     const runs = async (result: string) => {
       const text = await scrape(toolyard.gateways[0]!);
       return Number(new RegExp(`^toolyard_schedule_runs_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
@@ -304,7 +304,7 @@ describe('the metrics of a run', () => {
     for (const id of ids) await agent.request('DELETE', `/v1/schedules/${id}`);
   });
 
-  it('counts foreign workers and their calls by source, those that the config file does not name together', async () => {
+  it('counts foreign workers and their calls by source, with unconfigured sources together', async () => {
     const tool = (name: string) => ({ name, description: 'Ends when the test ends it.', input: { type: 'object' } });
     const [named, other] = await Promise.all(
       ['machines', 'unnamed'].map((source) => ScriptedWorker.ready(agent.url, TEST_KEY, source, [tool(`run-${source}`)])),

@@ -7,7 +7,7 @@ import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway } from '../support/gateway.js';
 
-it('takes the last key away from a running gateway by a config file that says `keys: []`', async () => {
+it('removes the last key of a running gateway by a config file with `keys: []`', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-no-keys-'));
   const path = join(folder, 'toolyard.json');
   const save = (keys: readonly object[]) => writeFileSync(path, JSON.stringify({ keys }));

@@ -120,7 +120,7 @@ describe('operations of OpenAPI documents', () => {
     ]);
   });
 
-  it('sends what the OpenAPI document says, with the credentials, and gives text, structure and the next page [TS-25, TS-27, TS-28]', async () => {
+  it('sends what the OpenAPI document describes, with the credentials, and returns text, structure and the next page [TS-25, TS-27, TS-28]', async () => {
     const one = await gateway.agent.run('pets__getPet', { id: 'a/b' });
     expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/v1/pets/a%2Fb', headers: { authorization: `Bearer ${TOKEN}` } });
     expect(one).toMatchObject({
@@ -148,7 +148,7 @@ describe('operations of OpenAPI documents', () => {
     expect(seen.at(-1)?.headers.authorization).toBeUndefined();
   });
 
-  it('shows a 404 of an API to the model as an error, and runs a 503 again only where that is safe', async () => {
+  it('shows a 404 of an API to the model as an error, and repeats after a 503 only if that is safe', async () => {
     const missing = await gateway.agent.run('pets__getPet', { id: 'none' });
     expect(missing).toMatchObject({ outcome: 'completed', result: { isError: true }, note: '404: no such pet' });
     expect(textOf(await gateway.agent.run('pets__getPet', { id: 'none' }))).toBe(
@@ -166,7 +166,7 @@ describe('operations of OpenAPI documents', () => {
     expect(seen.length - before).toBe(1);
   });
 
-  it('keeps to the declared host of an API: other redirects are answers, and `..` is no path', async () => {
+  it('stays on the declared host of an API: other redirects are answers, and `..` is no path', async () => {
     expect(textOf(await gateway.agent.run('redirectAway', {}))).toContain('→ 302');
     const here = await gateway.agent.run('redirectHere', {});
     expect(textOf(here)).toContain('/v1/pets/1 → 200');
@@ -180,7 +180,7 @@ describe('operations of OpenAPI documents', () => {
     expect(await sourcesNow()).toContainEqual(expect.objectContaining({ name: 'elsewhere', tools: 0 }));
   });
 
-  it('carries a token by OAuth client credentials, asked for once, and sends the client secret to its issuer only', async () => {
+  it('sends a token by OAuth client credentials, requested once, and the client secret to its issuer only', async () => {
     for (const id of ['1', '2']) expect((await gateway.agent.run('oauth__getPet', { id })).result?.isError).toBe(false);
     const [calls, tokens] = [
       seen.filter(({ headers }) => headers.authorization === 'Bearer issued'),

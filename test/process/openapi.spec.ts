@@ -356,7 +356,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect(bare.map(({ operationId }) => operationId)).toEqual(['connectWorker', 'openStream']);
   });
 
-  it('accepts nothing of a source that no worker has connected to yet, and finds it', async () => {
+  it('finds a source that no worker has connected to yet, and accepts nothing of it', async () => {
     const { agent } = gateway;
     await agent.request('POST', '/v1/sources', { name: 'later', kind: 'mcp', url: 'https://tools.example.com/mcp' });
     expect(await agent.request('POST', '/v1/sources/later/accept', {})).toMatchObject({
@@ -366,7 +366,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect((await agent.request('DELETE', '/v1/sources/later')).status).toBe(204);
   });
 
-  it('finds by a proxy an answer that the OpenAPI document does not have', async () => {
+  it('finds by a proxy an answer missing in the OpenAPI document', async () => {
     const responses = {
       200: { description: 'Other.', content: { 'application/json': { schema: { type: 'object', required: ['other'] } } } },
     };

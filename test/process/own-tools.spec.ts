@@ -124,7 +124,7 @@ describe('tools that an operator adds as classes', () => {
     expect(ran).not.toContain('a.txt');
   });
 
-  it('shows a tool in its context the name by which the model called it [CC-21]', async () => {
+  it('shows a tool in its context the name used by the model [CC-21]', async () => {
     const names = ['WhoAmI', 'who_am_i'];
     const calls = await Promise.all(names.map((name) => gateway.agent.run(name, {})));
     expect(calls.map(({ result }) => result?.content)).toEqual(names.map((text) => [{ type: 'text', text }]));
@@ -152,12 +152,12 @@ describe('tools that an operator adds as classes', () => {
     expect(result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
   });
 
-  it('takes nothing of a tool for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
+  it('reads no output of a tool as an empty text, and keeps text, JSON and images [CC-33, CC-34]', async () => {
     const contentOf = async (nothing: boolean) => (await gateway.agent.run('give', { nothing })).result?.content;
     expect([await contentOf(true), await contentOf(false)]).toEqual([[{ type: 'text', text: '' }], CONTENT]);
   });
 
-  it('runs a tool with a confirm function when that says yes, and answers the known text when it says no [PP-96]', async () => {
+  it('runs a tool after its confirm function returned true, and answers the known text after false [PP-96]', async () => {
     expect(await gateway.agent.run('deploy', { to: 'production' })).toMatchObject({
       outcome: 'denied',
       error: { code: 'approval_denied' },

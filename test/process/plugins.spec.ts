@@ -49,7 +49,7 @@ describe('npm packages with tools', () => {
     expect(sources.find(({ name }) => name === 'greeter')).toMatchObject({ kind: 'plugin', status: 'ok' });
   });
 
-  it('takes refusals and suspensions from a plugin tool, and hides what it throws by mistake', async () => {
+  it('accepts refusals and suspensions from a plugin tool, and hides its unexpected errors', async () => {
     await tool('greet_later');
     expect(JSON.stringify((await run('greet_later', { name: 'Ada' })).result)).toContain('Good day, Ada');
     expect((await run('shout', { name: '' })).error).toMatchObject({ code: 'invalid_arguments', message: 'The name is empty.' });

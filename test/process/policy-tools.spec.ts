@@ -49,7 +49,7 @@ describe('an agent without shell', () => {
     return ['shell', 'repl', 'powershell', 'aws'].filter((name) => JSON.stringify(body).includes(`"name":"${name}"`));
   };
 
-  it('gives an agent without shell no other built-in tool that runs commands, by whatever name shell is excluded', async () => {
+  it('removes all command-running tools from an agent without shell, for any exclusion name of shell', async () => {
     expect(await offered('wild')).toEqual(['shell', 'repl', 'powershell', 'aws']);
     expect(await offered('no-shell')).toEqual([]);
     for (const name of ['Bash', ...(gateway.app.get(ToolRegistry).resolve('shell')?.aliases ?? [])])
@@ -118,7 +118,7 @@ describe('operations of services', () => {
 });
 
 describe('tools that a known agent runs without approval', () => {
-  it.each(KIRO)('runs %s without asking for an agent of its profile, and only for that [PP-88]', async (tool) => {
+  it.each(KIRO)('runs %s without a question for an agent of its profile only [PP-88]', async (tool) => {
     expect(await fate({ tool, args: {}, agentId: 'kiro' })).toBe('queued');
     expect(await fate({ tool, args: {}, agentId: 'named' })).toBe('waiting_approval');
   });

@@ -122,7 +122,7 @@ describe('lists, counts and numbers', () => {
       expect(body.errors?.[0]?.pointer).toBe('/filter');
     });
 
-    it('groups failures that look alike, and leads from the group to its calls', async () => {
+    it('groups similar failures, and links from the group to its calls', async () => {
       const first = await failed('failures', 'No such file: "/a/b.txt" at line 17');
       const second = await failed('failures', 'No such file: "/c/d.txt" at line 4');
       await failed('failures', 'Connection refused by 10.0.0.1:80');
@@ -140,7 +140,7 @@ describe('lists, counts and numbers', () => {
       expect(body.calls[0]).toMatchObject({ outcome: 'failed', runMs: 40, error: { code: 'tool_failed' }, retrying: false });
     });
 
-    it('tells numbers over time, by tool, and of calls that have not ended', async () => {
+    it('returns numbers over time, by tool, and of open calls', async () => {
       const before = await eventually(async () => {
         const { body } = await agent.get<Stats>('/v1/stats');
         return body.behind === undefined ? body : undefined;
@@ -174,7 +174,7 @@ describe('lists, counts and numbers', () => {
       }, 'the session to be listed');
     });
 
-    it('answers questions over many calls with nothing to another tenant', async () => {
+    it('hides a tenant’s calls from another tenant’s queries over many calls', async () => {
       await submit('secret', { text: 'whisper' });
       expect((await stranger.get<CallPage>('/v1/calls?q=whisper')).body).toMatchObject({ calls: [] });
       expect((await stranger.get<CallCount>('/v1/calls:count')).body).toMatchObject({ count: 0 });
@@ -186,7 +186,7 @@ describe('lists, counts and numbers', () => {
       expect(body).toEqual({ matched: 0, exact: true, done: 0, failed: [] });
     });
 
-    it('shows the user and the risk of each call, as quotes do, and finds calls by them', async () => {
+    it('shows the user and the risk of each call, as quotes do, and filters by them', async () => {
       const calls = [
         ['echo', {}, 'low'],
         ['file_write', { path: 'a', content: '' }, 'medium'],
@@ -220,7 +220,7 @@ describe('lists, counts and numbers', () => {
   });
 
   describe('changes to many calls', () => {
-    it('cancels all calls of a filter that have not ended, after a dry run that changes nothing, a bounded number a request', async () => {
+    it('cancels all open calls of a filter, after a dry run that changes nothing, a limited number a request', async () => {
       const ids = [];
       for (let n = 0; n < 5; n += 1) ids.push((await submit('bulk')).id);
       await gateway.run(ids[0] ?? '');
@@ -235,7 +235,7 @@ describe('lists, counts and numbers', () => {
       expect(await cancel({})).toMatchObject({ matched: 0, done: 0 });
     });
 
-    it('replays all calls of a filter that have ended, none of them twice with the same key', async () => {
+    it('replays all ended calls of a filter, each once for the same key', async () => {
       await failed('again', 'broke');
       await failed('again', 'broke too');
       await submit('again');
@@ -283,7 +283,7 @@ describe('lists, counts and numbers', () => {
   });
 
   describe('usage', () => {
-    it('sums what agents used by hour, of the tenant alone, and goes into CSV', async () => {
+    it('sums the usage of agents by hour, of the tenant alone, and exports it as CSV', async () => {
       const judge = new Agent(gateway.url, 'key-of-the-judge');
       const used = (query: string, by = judge) => by.get<UsagePage & Problem>(`/v1/usage?agentId=ann2${query}`);
       const run = async (outcome: 'completed' | 'failed', runMs: number, cpuMs?: number) => {
@@ -339,7 +339,7 @@ describe('lists, counts and numbers', () => {
     const test = async <T = PolicyTestResult>(config: object, sessionId = 'judged') =>
       (await judge().request<T>('POST', '/v1/policy:test', { config, filter: { sessionId } })).body;
 
-    it('names the recorded calls whose verdict would change, with the rule, and runs nothing', async () => {
+    it('lists the recorded calls whose verdict would change, with the rule, and runs nothing', async () => {
       const echo = await submit('judged');
       const shell = (await agent.submit('shell', { command: 'make report' }, { sessionId: 'judged' })).body;
       const same = { tested: 2, changed: [], skipped: [] };
@@ -403,7 +403,7 @@ describe('lists, counts and numbers', () => {
       expect(JSON.stringify(await test({ policy: { exclude: ['echo'] } }))).not.toContain(other.body.id);
     });
 
-    it('reads a config file by the command line, of which it sends no key', async () => {
+    it('reads a config file by the command line without sending its keys', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
       const file = join(folder, 'toolyard.yaml');
       writeFileSync(file, 'keys:\n  - { id: x, key: a-key-that-stays-here, tenant: queries }\npolicy:\n  exclude: [shell]\n');

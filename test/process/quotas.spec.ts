@@ -41,7 +41,7 @@ describe('what the files of a session and of a tenant may take', () => {
     attempt: 1,
   };
 
-  it('refuses a write beyond the quota with a code of its own, and takes one that frees room', async () => {
+  it('refuses a write beyond the quota with its own code, and accepts one that frees room', async () => {
     for (const name of ['a', 'b', 'c', 'd']) expect(await write('one', name, LARGE)).toMatchObject({ outcome: 'completed' });
     expect(await write('one', 'e', LARGE)).toMatchObject(exceeded);
     expect(await write('one', 'a', 10)).toMatchObject({ outcome: 'completed' });
@@ -49,7 +49,7 @@ describe('what the files of a session and of a tenant may take', () => {
     expect(await write('two', 'a', LARGE)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('counts for the next write what commands wrote, also many small files; removing files makes room', async () => {
+  it('counts files of commands for the next write, also many small ones; deletion makes room', async () => {
     const filled = await shell('commands', 'for i in $(seq 30); do head -c 300000 /dev/zero > f$i; done; echo end');
     expect(textOf(filled)).toContain('end');
     expect(await write('commands', 'more', 10)).toMatchObject(exceeded);
@@ -61,14 +61,14 @@ describe('what the files of a session and of a tenant may take', () => {
     await shell('commands', 'rm e*');
   });
 
-  it('keeps one file of a command from growing larger than what is left of the quota', async () => {
+  it('limits a single file of a command to the rest of the quota', async () => {
     const ended = await shell('large', 'head -c 100M /dev/zero > large');
     expect(ended).toMatchObject(exceeded);
     const size = await shell('large', 'stat -c %s large; rm large');
     expect(Number(textOf(size))).toBeLessThanOrEqual(4 * MEBIBYTE);
   });
 
-  it('stops a command that goes on writing beyond the quota while it runs', async () => {
+  it('stops a running command that keeps writing beyond the quota', async () => {
     const ended = await shell('running', 'i=0; while :; do i=$((i+1)); head -c 1M /dev/zero > f$((i % 8)); sleep 0.1; done', {
       timeout_ms: 100_000,
     });
@@ -77,7 +77,7 @@ describe('what the files of a session and of a tenant may take', () => {
     await shell('running', 'rm f*');
   });
 
-  it('shares the quota of one tenant among its sessions, and another tenant goes on', async () => {
+  it('shares the quota of a tenant among its sessions, without effect on another tenant', async () => {
     let last: Call | undefined;
     for (let n = 0; n < 9; n += 1) last = await write(`s${n}`, 'file', LARGE);
     expect(last).toMatchObject({ ...exceeded, error: { code: 'quota_exceeded', message: expect.stringContaining('of the tenant') } });

@@ -76,7 +76,7 @@ describe('a call that waits for a free slot', () => {
 });
 
 describe('a call that sleeps', () => {
-  it('holds no slot for calls that sleep: with a single one, others run meanwhile [TB-09]', async () => {
+  it('frees the slot of sleeping calls: others run in a single slot [TB-09]', async () => {
     const long = await Promise.all(
       Array.from({ length: 20 }, async () => (await agent.submit('sleep', { duration_ms: 3_600_000 })).body.id),
     );

@@ -55,7 +55,7 @@ describe('an installation with processes of several releases', () => {
   });
 
   it.each(['gateway', 'worker'] as const)(
-    'refuses a %s on data of a release before 0.2.0, says what to do, and leaves it alone',
+    'refuses a %s on data of a release before 0.2.0, with advice, and leaves it unchanged',
     async (kind) => {
       const text = JSON.stringify({ format: 2, partitions: 16 });
       await redis.set(keys.logMetadata(), text);

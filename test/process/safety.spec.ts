@@ -128,7 +128,7 @@ async function expectNoHalf(call: Call): Promise<void> {
 }
 
 describe('a secret in arguments', () => {
-  it('finds a secret in arguments as a key of JSON, and with hidden characters inside of it', async () => {
+  it('finds a secret in arguments as a JSON key, and with hidden characters inside', async () => {
     const torn = `${GITHUB.slice(0, 12)}\u200b${GITHUB.slice(12, 20)}\u{E0041}${GITHUB.slice(20)}`;
     const args = { [GITHUB]: 1, deep: [{ [`is ${torn}`]: { [PASSWORD]: 2 } }], torn, 'pass\u200bword': PASSWORD };
     const call = await agent.run('echo', args);
@@ -143,7 +143,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(refused);
   });
 
-  it('gives a secret in arguments only to the tool [PP-105]', async () => {
+  it('passes a secret in arguments only to the tool [PP-105]', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
     const call = await agent.run('shell', { command });
     expect(call).toMatchObject({ outcome: 'completed', argumentsRedacted: true });
@@ -153,7 +153,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('marks a secret in arguments by its key, in labels and purposes, and in what the same call answers', async () => {
+  it('masks a secret in arguments by its key, in labels and purposes, and in the answer of the same call', async () => {
     const call = await agent.run('echo', { password: PASSWORD, note: `again: ${PASSWORD}` }, { labels: { note: `token=${PASSWORD}` } });
     expect(call.arguments).toEqual({ password: '[REDACTED]', note: 'again: [REDACTED]' });
     expect(call.labels).toEqual({ note: 'token=[REDACTED]' });
@@ -169,7 +169,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(broken);
   });
 
-  it('lets a person approve a secret without seeing it, which then runs', async () => {
+  it('accepts the approval of a hidden secret by a person, and runs with it', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const { body: waiting } = await agent.submit(
       'shell',
@@ -190,7 +190,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
-  it('finds a secret although something is hidden in it, and gives the tool both', async () => {
+  it('finds a secret with hidden characters, and passes both to the tool', async () => {
     const torn = `${GITHUB.slice(0, 15)}\u200b${GITHUB.slice(15)}`;
     const more = { sessionId: 'asked', labels: { why: `use ${torn}` } };
     const { body: waiting } = await agent.submit('shell', { command: `printf %s '${torn}' | sha256sum` }, more);
@@ -236,7 +236,7 @@ describe('a secret in arguments', () => {
 });
 
 describe('a secret in what a tool says', () => {
-  it("shows a tool's secret in no update, however it comes, and updates say what the result says", async () => {
+  it("hides a tool's secret in all updates, for any chunks, consistently with the result", async () => {
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 1, filter: { tool: 'shell' } });
     await stream.frame('subscribed', 1);
@@ -254,7 +254,7 @@ describe('a secret in what a tool says', () => {
     stream.close();
   });
 
-  it('finds a whole secret although the other stream of the command came in between', async () => {
+  it('finds a whole secret interrupted by the command’s other stream', async () => {
     const command = `printf 'out %s' $(head -c 22 torn.txt); sleep 0.4; echo 'a warning' >&2; sleep 0.4; tail -c +23 torn.txt; echo`;
     const call = await agent.run('shell', { command }, torn());
     expect(textOf(call)).toBe('stdout:\nout [REDACTED]\n\n\nstderr:\na warning\n');
@@ -262,7 +262,7 @@ describe('a secret in what a tool says', () => {
     await expectNoHalf(call);
   });
 
-  it('leaves no half of a secret where an output is cut', async () => {
+  it('leaves no half of a secret at the cut of an output', async () => {
     const [half, session] = [20, torn()];
     const run = (tool: string, args: object) => agent.run(tool, args, session);
     const full = await run('shell', { command: `yes '' | head -c ${1_048_576 - half - 1}; printf ' %s' $(cat torn.txt)` });
@@ -312,7 +312,7 @@ describe('a secret in what a tool says', () => {
     await expectNoCanary(call);
   });
 
-  it('takes secrets out of pages, which are marked as data of others', async () => {
+  it('redacts secrets in pages, which are marked as foreign data', async () => {
     const call = await agent.run('web_fetch', { url: siteUrl });
     const host = siteUrl.replace('http://', '');
     expect(call.result?.provenance).toEqual({ trust: 'untrusted', origin: host });
@@ -324,7 +324,7 @@ describe('a secret in what a tool says', () => {
 });
 
 describe('what hides in a text', () => {
-  it('takes hidden characters out of results; of updates colours stay [PP-107]', async () => {
+  it('removes hidden characters from results, and keeps colours in updates [PP-107]', async () => {
     const command = `printf 'a\\xf3\\xa0\\x81\\x81\\xe2\\x80\\x8bb \\033[31mred\\033[0m \\033]52;c;cm0=\\007\\033[2Jend\\n'`;
     const call = await agent.run('shell', { command });
     expect(textOf(call)).toBe('ab red end\n');
@@ -335,7 +335,7 @@ describe('what hides in a text', () => {
 });
 
 describe('what hides in arguments', () => {
-  it('writes hidden characters of arguments out for the person who is asked, and gives the tool them as they were', async () => {
+  it('escapes hidden characters of arguments for the asked person, and passes them to the tool unchanged', async () => {
     await agent.request('PUT', '/v1/sessions/hiding', { posture: { permissionMode: 'prompt' } });
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 1, filter: { sessionId: 'hiding' } });
@@ -368,7 +368,7 @@ describe('what hides in arguments', () => {
 });
 
 describe('the anomaly detector', () => {
-  it('tells the log of unusual system calls and changes no result [EV-14, PP-104]', async () => {
+  it('logs unusual system calls without changing a result [EV-14, PP-104]', async () => {
     const line = 'audit: seccomp denied syscall=ptrace';
     const call = await agent.run('shell', { command: `echo '${line}'` });
     expect(textOf(call)).toBe(`${line}\n`);
@@ -391,7 +391,7 @@ describe('the anomaly detector', () => {
 });
 
 describe('a secret in what is said beside arguments', () => {
-  it('takes a secret out of toolCallId, Idempotency-Key, cancel reasons and messages to a session', async () => {
+  it('redacts a secret in toolCallId, Idempotency-Key, cancel reasons and messages to a session', async () => {
     const sessionId = 'named';
     const { body: submitted } = await agent.submit(
       'echo',

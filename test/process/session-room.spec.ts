@@ -38,7 +38,7 @@ describe('what Redis keeps of the sessions of a tenant', () => {
   };
   const refused = { status: 429, problem: { code: 'quota_exceeded', detail: expect.stringContaining('TENANT_SESSION_BYTES') } };
 
-  it('refuses settings of one more session beyond TENANT_SESSION_BYTES, and takes them when another session was deleted', async () => {
+  it('refuses settings of another session beyond TENANT_SESSION_BYTES, and accepts them after a deletion', async () => {
     expect(await put('a', 195)).toMatchObject({ status: 200 });
     expect(await put('b', 195)).toMatchObject({ status: 200 });
     expect(await put('c', 195)).toMatchObject(refused);
@@ -63,12 +63,12 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     expect(await send('DELETE', '/v1/sessions/b')).toMatchObject({ status: 204 });
   });
 
-  it('reads a session whose time to live is renewed, also when the tenant has TENANT_SESSION_BYTES already', async () => {
+  it('reads a session with a renewed time to live, also for a tenant at TENANT_SESSION_BYTES', async () => {
     await fill((redis) => redis.set(keys.session(tenant, 'old'), JSON.stringify({ tools: ['echo'] })));
     expect(await send('GET', '/v1/sessions/old')).toMatchObject({ status: 200, problem: { tools: ['echo'] } });
   });
 
-  it('counts messages that wait for a session after it was deleted, and no longer those that are kept for people', async () => {
+  it('counts waiting messages of a deleted session, but not those stored for people', async () => {
     const long = 'x'.repeat(16_000);
     expect(await statuses(['a', 'a', 'a', 'b'], long)).toEqual([202, 202, 202, 429]);
     expect(await send('DELETE', '/v1/sessions/a')).toMatchObject({ status: 204 });

@@ -122,7 +122,7 @@ describe('todo_write', () => {
     expect((await session('todos')).todos).toBeUndefined();
   });
 
-  it('refuses todo lists that make no sense, calls without a session, and keeps no secrets', async () => {
+  it('refuses inconsistent todo lists and calls without a session, and stores no secrets', async () => {
     const refused = (todos: object[]) => run('todo_write', { todos }, 'refused');
     expect(await refused([])).toMatchObject({ code: 'invalid_arguments', message: expect.stringContaining('todos must not be empty') });
     expect(await refused([todo(' ', 'pending')])).toMatchObject({ message: expect.stringContaining('todo content must not be empty') });
@@ -174,7 +174,7 @@ describe('task_list', () => {
     });
   });
 
-  it('loses none of many changes of a task list that come at once, over several workers and gateways', async () => {
+  it('applies all of many concurrent changes of a task list, over several workers and gateways', async () => {
     const names = Array.from({ length: 12 }, (_unused, index) => `task ${index}`);
     await Promise.all(names.map((name) => run('task_list', { command: 'add', new_tasks: [{ task_description: name }] }, 'parallel')));
     const { taskList } = await session('parallel');
@@ -182,7 +182,7 @@ describe('task_list', () => {
     expect(new Set(taskList?.tasks.map(({ id }) => id)).size).toBe(names.length);
   });
 
-  it('bounds the task list that a session keeps', async () => {
+  it('limits the task list of a session', async () => {
     const details = 'x'.repeat(4_000);
     const many = (count: number) => Array.from({ length: count }, () => ({ task_description: 'Much', details }));
     await run('task_list', { command: 'create', task_list_description: '', tasks: many(60) }, 'bound');
@@ -245,7 +245,7 @@ describe('config', () => {
 });
 
 describe('structured_output', () => {
-  it('gives structured output as the object that it was given, which has to fit the schema of the session [TB-99]', async () => {
+  it('returns structured output as the given object, which must match the schema of the session [TB-99]', async () => {
     const answer = { city: 'Berlin', facts: [{ degrees: 21 }] };
     const echoed = { data: 'Structured output provided successfully', structured_output: answer };
     expect(jsonOf(await agent.run('structured_output', answer))).toEqual(echoed);
@@ -367,7 +367,7 @@ describe('schedules by tools', () => {
     expect((await agent.get(`/v1/schedules/${added.id}`)).status).toBe(404);
   });
 
-  it('gives a schedule made by a tool no more rights than a call of the session at that time', async () => {
+  it('gives a schedule created by a tool the rights of a call of the session at that time', async () => {
     const added = (await add({ schedule: every, command: 'echo scheduled' }, 'narrowed')) as { id: string };
     expect(added).toMatchObject({ job_type: 'shell' });
     await agent.request('PUT', '/v1/sessions/narrowed', { tools: ['cron_*'] });
@@ -390,7 +390,7 @@ describe('schedules by tools', () => {
     expect(jsonOf(await agent.run('cron_list', {}, as('alice')))).toMatchObject([{ id: added.id }]);
   });
 
-  it('checks schedules made by tools under the canonical tool names, whatever the dialect of the session', async () => {
+  it('checks schedules created by tools under the canonical tool names, for any dialect of the session', async () => {
     await agent.request('PUT', '/v1/sessions/spoken-plans', { dialect: 'oxydra' });
     const of = { sessionId: 'spoken-plans', dialect: 'core' };
     const schedule = { kind: 'cron', expr: '0 7 1 1 *' };

@@ -61,12 +61,12 @@ function allPrograms(): void {
 }
 
 describe('setup', () => {
-  it('says nothing and installs nothing in setup when nothing is missing', () => {
+  it('prints and installs nothing in setup if nothing is missing', () => {
     allPrograms();
     expect(setUp()).toEqual({ status: 0, said: '', calls: [] });
   });
 
-  it('accepts a Valkey server in setup, and no server at all where REDIS_URL names one', () => {
+  it('accepts a Valkey server in setup, and no server if REDIS_URL names one', () => {
     for (const name of ['rg', 'bwrap']) program(name);
     expect(setUp({ REDIS_URL: 'redis://127.0.0.1:6379' })).toEqual({ status: 0, said: '', calls: [] });
     program('valkey-server');
@@ -89,7 +89,7 @@ describe('setup', () => {
     expect(said).toContain('`npm ci` failed; what it said is above.');
   });
 
-  it('lists as root what setup misses, installs it with apt-get, and starts no service meanwhile', () => {
+  it('lists as root the missing packages in setup, installs them with apt-get, and starts no service', () => {
     program('rm', '', '/bin/rm');
     program('chmod', '', '/bin/chmod');
     aptGet();
@@ -103,7 +103,7 @@ describe('setup', () => {
     expect(existsSync('/usr/sbin/policy-rc.d')).toBe(policyBefore);
   });
 
-  it('prints the command for setup without root and without a terminal, and refuses to go on without a Redis server', () => {
+  it('prints the command for setup without root and without a terminal, and fails without a Redis server', () => {
     program('apt-get');
     const { status, said, calls } = setUp({}, isRoot ? 65_534 : undefined);
     expect(calls).toEqual([]);
@@ -112,7 +112,7 @@ describe('setup', () => {
     expect(status).toBe(1);
   });
 
-  it('goes on in setup without ripgrep and bubblewrap and says what is unavailable', () => {
+  it('continues setup without ripgrep and bubblewrap, and reports what is unavailable', () => {
     program('redis-server');
     program('apt-get');
     const { status, said } = setUp({}, isRoot ? 65_534 : undefined);

@@ -90,7 +90,7 @@ describe('a command in the background', () => {
     expect(joined.length).toBe(4 * 'part1 '.length + 4 * 7_000);
   });
 
-  it('kills a command in the background with everything that it started', async () => {
+  it('kills a background command with all processes that it started', async () => {
     const { start, run, output } = inSession('stops');
     const marker = newMarker();
     const id = await start(`trap '' TERM; setsid bash -c 'exec -a ${marker} sleep 600' & echo up; wait`);
@@ -119,7 +119,7 @@ describe('a command in the background', () => {
     await run('shell_stop', { task_id: id });
   });
 
-  it('ends a command in the background with its session, which has at most four', async () => {
+  it('ends a background command with its session, which has at most four', async () => {
     const { start, run } = inSession('ends');
     const ids = await Promise.all([1, 2, 3, 4].map(() => start('sleep 600')));
     const fifth = await run('shell', { command: 'sleep 600', background: true });
@@ -130,7 +130,7 @@ describe('a command in the background', () => {
     expect(textOf(await run('shell_list', {}))).toBe('This session has no background runs.');
   });
 
-  it('keeps a command in the background known while it runs, however many others have ended, and of the user of its starter', async () => {
+  it('finds a running background command after any number of ended ones, and only for its starter’s user', async () => {
     const { run, start } = inSession('many');
     const asked = await agent.run('shell', { command: 'sleep 600', background: true }, { sessionId: 'many', userId: 'alice' });
     const long = taskOf(asked);
@@ -148,13 +148,13 @@ describe('a command in the background', () => {
     expect((await agent.ended(long)).outcome).toBe('cancelled');
   });
 
-  it('ends a command in the background with the cancel of everything in its session', async () => {
+  it('ends a background command with the cancel of everything in its session', async () => {
     const id = await inSession('cancelled').start('sleep 600');
     expect((await agent.request('POST', '/v1/sessions/cancelled/cancel', {})).status).toBe(202);
     expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('gives a command in the background the secrets of its arguments, and the log none', async () => {
+  it('passes the secrets of its arguments to a background command, and none to the log', async () => {
     const { start, output } = inSession('secrets');
     const id = await start('x=ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i; echo ${#x}');
     expect((await output(id)).text).toContain('40\n');
@@ -171,7 +171,7 @@ describe('a command in the background', () => {
     expect(textOf(call)).toContain(text);
   });
 
-  it('kills a command in the background after its own time', async () => {
+  it('kills a background command after its own time', async () => {
     const id = await inSession('timed').start('sleep 600', { timeout_ms: 200 });
     expect((await agent.ended(id)).outcome).toBe('timed_out');
     expect((await inSession('timed').output(id)).text).toContain('timed out');
@@ -197,7 +197,7 @@ describe('the policy about a command in the background', () => {
     });
   });
 
-  it('runs in the background the arguments that a person gave instead', async () => {
+  it('runs in the background the arguments edited by a person', async () => {
     await supervised('edited');
     const { body } = await agent.submit('shell', { command: 'echo before', background: true }, { sessionId: 'edited' });
     await decide(body.id, { decision: 'allow', arguments: { command: 'echo after', background: true } });
@@ -206,7 +206,7 @@ describe('the policy about a command in the background', () => {
     expect(textOf(run)).toBe('after\n');
   });
 
-  it('denies in the background what it denies in the foreground', async () => {
+  it('denies the same in the background as in the foreground', async () => {
     const answer = await agent.request<Problem>('POST', '/v1/calls', {
       tool: 'shell',
       arguments: { command: 'rm -rf /', background: true },

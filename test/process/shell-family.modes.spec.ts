@@ -55,7 +55,7 @@ const supervised = (id: string) =>
 describe('aws', () => {
   const operation = (operation_name: string, more: object = {}) => ({ service_name: 's3api', operation_name, region: 'r', ...more });
 
-  it('gives aws its arguments one by one, never through a shell [TB-10]', async () => {
+  it('passes the arguments to aws one by one, never through a shell [TB-10]', async () => {
     const call = await agent.run('use_aws', operation('list-buckets', { parameters: { maxItems: 5, query: '$(id); `id`' } }));
     expect(textOf(call)).toBe('<--region>\n<r>\n<s3api>\n<list-buckets>\n<--max-items>\n<5>\n<--query>\n<$(id); `id`>\n');
     const failed = await agent.run('aws', operation('delete-bucket'));
@@ -84,7 +84,7 @@ describe('aws', () => {
     ['get-secret-value', {}],
     ['get-login-password', {}],
     ['get-object', { positional_args: ['.aws/cli/alias'] }],
-  ])('asks about aws where it only seems to read: %s %j', async (name, more) => {
+  ])('asks about aws commands that only seem to read: %s %j', async (name, more) => {
     await supervised('aws');
     const { body } = await agent.submit('aws', operation(name, more), { sessionId: 'aws' });
     expect(body.status).toBe('waiting_approval');
@@ -98,7 +98,7 @@ describe('aws', () => {
 });
 
 describe('powershell', () => {
-  it('refuses powershell with the reason where no worker has it, and runs it as soon as one has [TB-08]', async () => {
+  it('refuses powershell with the reason if no worker has it, and runs it as soon as one has [TB-08]', async () => {
     const run = () => agent.request<Problem>('POST', '/v1/calls', { tool: 'powershell', arguments: { command: 'Write-Output hi' } });
     const refused = await eventually(async () => {
       const answer = await run();
@@ -113,7 +113,7 @@ describe('powershell', () => {
     expect(textOf(await agent.run('powershell', { command: 'Write-Output hi' }))).toBe('hi\n');
   });
 
-  it('asks about powershell in a supervised session, whatever the command', async () => {
+  it('asks about powershell in a supervised session, for any command', async () => {
     await supervised('powershell');
     const { body } = await agent.submit('powershell', { command: 'ls' }, { sessionId: 'powershell' });
     expect(body.status).toBe('waiting_approval');
@@ -140,7 +140,7 @@ describe('repl', () => {
     expect(textOf(await run('node', 'typeof n', 'kept'))).toBe("=> 'undefined'");
   });
 
-  it('keeps nothing of the repl for a session of the same name after a deletion', async () => {
+  it('forgets the repl of a deleted session for a session of the same name', async () => {
     await run('python', 'n = 41', 'again');
     expect((await agent.request('DELETE', '/v1/sessions/again')).status).toBe(204);
     const call = await run('python', 'n', 'again');
@@ -176,19 +176,16 @@ describe('repl', () => {
     expect(await run('bash', 'rm -rf /')).toMatchObject({ outcome: 'denied' });
   });
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'says that the state of the repl is lost when its worker has ended by %s [TB-07]',
-    async (signal) => {
-      await run('python', 'n = 41', 'moved');
-      const before = toolyard.workers.at(-1);
-      await toolyard.worker();
-      before?.signal(signal);
-      await before?.ended();
-      expect(textOf(await run('python', '1', 'moved'))).toBe(
-        '[The state of earlier python code is lost: the worker that has it is gone, or did not get this call. This code ran in a new interpreter.]\n=> 1',
-      );
-    },
-  );
+  it.each(['SIGTERM', 'SIGKILL'] as const)('reports a lost repl state when its worker has ended by %s [TB-07]', async (signal) => {
+    await run('python', 'n = 41', 'moved');
+    const before = toolyard.workers.at(-1);
+    await toolyard.worker();
+    before?.signal(signal);
+    await before?.ended();
+    expect(textOf(await run('python', '1', 'moved'))).toBe(
+      '[The state of earlier python code is lost: the worker that has it is gone, or did not get this call. This code ran in a new interpreter.]\n=> 1',
+    );
+  });
 });
 
 describe('a language server', () => {
@@ -196,7 +193,7 @@ describe('a language server', () => {
   const run = (tool: string, args: object) => agent.run(tool, args, { sessionId });
   const place = { file_path: 'use.ts', row: 2, column: 9 };
 
-  it('answers by types where a language server is configured: definition, references, hover, completions, errors [TB-131]', async () => {
+  it('answers by types with a language server: definition, references, hover, completions, errors [TB-131]', async () => {
     const { tools } = (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=language')).body;
     expect(tools.find(({ name }) => name === 'language_server')?.available).toEqual({ ok: true });
     await run('file_write', { path: 'shop.ts', content: 'export class Shop {\n  open(): number {\n    return 1;\n  }\n}\n' });
@@ -227,7 +224,7 @@ describe('a language server', () => {
     expect(wrong.error).toMatchObject({ code: 'invalid_arguments', message: 'row must be >= 1 (got 0)' });
   });
 
-  it('renames in all files by a language server, and not before it is said so [TB-132]', async () => {
+  it('renames in all files by a language server, only after confirmation [TB-132]', async () => {
     const rename = { operation: 'rename_symbol', ...place, column: 13, new_name: 'unlock' };
     const dry = textOf(await run('code_edit', rename));
     expect(dry).toContain('Would change shop.ts (1 edit)\nWould change use.ts (2 edits)');
@@ -248,7 +245,7 @@ describe('a language server', () => {
     expect(textOf(await run('shell', { command: 'cat x.ts' }))).toBe('export const x = 1');
   });
 
-  it('ends a language server when its session is deleted, and its interpreters with what they started, but not those of others', async () => {
+  it('ends the language server and interpreters of a deleted session with their processes, and no others', async () => {
     const marker = newMarker();
     const markerOf = (id: string) => `${marker}-${id}`;
     const starts = (id: string) => `import subprocess\nsubprocess.run(['setsid', '-f', 'bash', '-c', 'exec -a ${markerOf(id)} sleep 600'])`;

@@ -71,7 +71,7 @@ describe('open sockets', () => {
     await eventually(async () => (await statusOf(dial(keyOf('first')))) === 101, 'the freed place');
   });
 
-  it('bounds open sockets by tenant, whichever of its keys they have', async () => {
+  it('limits open sockets by tenant, for any of its keys', async () => {
     for (const name of ['first', 'first', 'second']) await stream(keyOf(name));
     expect(await refusedStream(keyOf('second'))).toEqual(TOO_MANY);
     expect(await statusOf(dial(keyOf('second')))).toBe(429);
@@ -98,7 +98,7 @@ describe('open sockets', () => {
     expect(await refusedStream(keyOf('first'))).toEqual(TOO_MANY);
   });
 
-  it('bounds sockets without a key more closely, and counts them as those of the key once they have said it', async () => {
+  it('limits sockets without a key more strictly, and counts them for the key after authentication', async () => {
     const silent = [dial(), dial()] as const;
     expect(await Promise.all(silent.map((socket) => statusOf(socket)))).toEqual([101, 101]);
     expect(await statusOf(dial())).toBe(429);
@@ -117,7 +117,7 @@ describe('open sockets', () => {
     expect((await closed)[0]).toBe(CLOSE_CODES.tooManySockets);
   });
 
-  it('refuses a large frame of a socket that has not said its key', async () => {
+  it('refuses a large frame of an unauthenticated socket', async () => {
     const socket = dial();
     expect(await statusOf(socket)).toBe(101);
     const message = once(socket, 'message') as Promise<[Buffer]>;
@@ -127,7 +127,7 @@ describe('open sockets', () => {
 });
 
 describe('a key without a rate of its own', () => {
-  it('lets a key without a rate make as many requests a minute as the gateway lets it, on HTTP and sockets together', async () => {
+  it('limits a key without a rate to the gateway’s default, on HTTP and sockets together', async () => {
     const keys = [{ ...entry('first'), key: BOOTSTRAP_KEY }, entry('second')];
     const gateway = await startTestGateway(TENANT, { keys, keyRatePerMinute: 3 });
     try {
@@ -150,7 +150,7 @@ describe('a key without a rate of its own', () => {
 });
 
 describe('the administrative acts of a tenant', () => {
-  it('limits the administrative acts of a tenant a minute, whichever of its keys asks, and does not do a refused one', async () => {
+  it('limits the administrative acts of a tenant a minute, for any of its keys, and executes no refused one', async () => {
     const admin = (id: string, tenant = TENANT): ApiKeyConfig => ({ ...entry(id, tenant), scopes: ['admin', 'read'] });
     const keys = [admin('first'), admin('second'), admin('other', `${TENANT}-1`)];
     const gateway = await startTestGateway(TENANT, { keys, tenantActsPerMinute: 2 });
@@ -203,7 +203,7 @@ describe('open sockets behind a proxy', () => {
     expect(await dial('2001:db8:0:2::1')).toBe(101);
   });
 
-  it('counts sockets for the address of the connection where the proxy is not trusted', async () => {
+  it('counts sockets by the address of the connection if the proxy is not trusted', async () => {
     const dial = await behind(['10.0.0.0/8']);
     expect(await dial('203.0.113.1')).toBe(101);
     expect(await dial('203.0.113.2')).toBe(429);

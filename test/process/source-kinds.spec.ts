@@ -187,7 +187,7 @@ function atOnce(check: (kind: SourceKind) => Promise<void>): (kind: SourceKind) 
 }
 
 describe('a tool of a source', () => {
-  it('runs over each kind of source, of which all are there', async () => {
+  it('covers every kind of source', async () => {
     const { sources } = (await agent.get<{ sources: SourceSummary[] }>('/v1/sources')).body;
     expect([...new Set(sources.map(({ kind }) => kind))].sort()).toEqual([...SOURCE_KINDS].sort());
   });
@@ -220,7 +220,7 @@ describe('a tool of a source', () => {
   );
 
   it.each(SOURCE_KINDS)(
-    'holds a tool of the kind %s to a limit of calls, and says when to come again',
+    'limits calls of a tool of the kind %s, with a retry time',
     atOnce(async (kind) => {
       expect((await agent.run(TOOLS[kind], { task: 'x' }, { agentId: 'once' })).outcome).toBe('completed');
       const second = await submit(kind, 'x', { agentId: 'once' });
@@ -232,7 +232,7 @@ describe('a tool of a source', () => {
   );
 
   it.each(SOURCE_KINDS)(
-    'keeps secrets in arguments and results of a tool of the kind %s out of the call and its events',
+    'redacts secrets in arguments and results of a tool of the kind %s',
     atOnce(async (kind) => {
       const call = await agent.run(TOOLS[kind], { task: `use ${ARGUMENT_SECRET}` });
       expect(call).toMatchObject({ outcome: 'completed', arguments: { task: expect.stringMatching(/^use \[REDACTED/) } });

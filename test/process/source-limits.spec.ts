@@ -110,12 +110,12 @@ describe('limits of a source', () => {
   };
   const names = async () => (await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools;
 
-  it('keeps requests of a source from hosts that its definition leaves out, though the installation allows them', async () => {
+  it('blocks hosts that a source’s definition omits, although the installation allows them', async () => {
     expect(await answerOf('open__api_get_one')).toContain('allowed');
     expect(await answerOf('narrow__api_get_one')).toMatch(/^failed .*127\.0\.0\.1:\d+ is not among the hosts of `egress` of this source/);
   });
 
-  it('lets a source reach no host that the installation does not allow, whatever its definition says', async () => {
+  it('blocks hosts that the installation forbids, for any definition of a source', async () => {
     expect(await answerOf('wide__api_get_one')).toContain('allowed');
     for (const source of ['open', 'wide']) expect(await answerOf(`${source}__api_get_other`)).toMatch(/^failed .*Blocked: 127\.0\.0\.1 is/);
   });
@@ -133,7 +133,7 @@ describe('limits of a source', () => {
     expect(said).not.toMatch(/of the machine|REDIS_URL|SANDBOX/);
   });
 
-  it('cuts programs of a source off the network where its definition says so', async () => {
+  it('cuts programs of a source off the network by its definition', async () => {
     expect(await answerOf('dial_free')).toMatch(/^completed [^]*\nconnected\n$/);
     expect(await answerOf('dial_closed')).toMatch(/^completed [^]*\ncut off\n$/);
     expect(await answerOf('free_dial', { port })).toMatch(/\nconnected$/);

@@ -18,7 +18,7 @@ async function refusal(data: string, env: Record<string, string> = {}): Promise<
 }
 
 describe('npm start says in one sentence what to do when', () => {
-  it('refuses npm start where another Toolyard runs on the directory, and that one goes on', async () => {
+  it('refuses npm start beside another Toolyard in the same directory, which continues', async () => {
     const data = freshDirectory();
     const first = await spawnStandalone(data);
     await first.up();
@@ -28,7 +28,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 
-  it('refuses npm start when the port is in use, and says what to do', async () => {
+  it('refuses npm start if the port is in use, with advice', async () => {
     const server = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -41,7 +41,7 @@ describe('npm start says in one sentence what to do when', () => {
     }
   });
 
-  it('refuses npm start when redis-server is missing, and says what to do', async () => {
+  it('refuses npm start if redis-server is missing, with advice', async () => {
     const empty = join(freshDirectory(), 'bin');
     mkdirSync(empty);
     const said = await refusal(freshDirectory(), { PATH: empty });
@@ -51,7 +51,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect(said.split('\n')).toHaveLength(1);
   });
 
-  it('refuses npm start when redis-server is too old, and says what to do', async () => {
+  it('refuses npm start if redis-server is too old, with advice', async () => {
     const bin = join(freshDirectory(), 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0:0 malloc=libc bits=64 build=0"\n', {
@@ -63,7 +63,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('refuses npm start when the data directory cannot be written, and says what to do', async () => {
+  it('refuses npm start if the data directory is not writable, with advice', async () => {
     const file = join(freshDirectory(), 'file');
     writeFileSync(file, '');
     expect(await refusal(join(file, 'below'))).toBe(
@@ -71,7 +71,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('refuses npm start when the data directory or the workspaces cannot be created, and says what to do', async () => {
+  it('refuses npm start if the data directory or the workspaces cannot be created, with advice', async () => {
     const advice = (variable: string) => `(ENOENT). Make it writable for this user, or set ${variable} to another directory.`;
     expect(await refusal('/proc/toolyard/data')).toBe(`Cannot write to the data directory /proc/toolyard/data ${advice('TOOLYARD_DATA')}`);
     expect(await refusal(freshDirectory(), { WORKSPACE_ROOT: '/proc/toolyard' })).toBe(
@@ -99,7 +99,7 @@ describe('npm start says in one sentence what to do when', () => {
     expect(await refusal(data, { HOT_WINDOW_MS: 'soon' })).toContain('HOT_WINDOW_MS: expected whole milliseconds');
   });
 
-  it('refuses npm start when the retention of the config file needs a database that is not there', async () => {
+  it('refuses npm start if the retention of the config file needs a missing database', async () => {
     const data = freshDirectory();
     const config = join(data, 'toolyard.yaml');
     mkdirSync(data, { recursive: true });
@@ -118,7 +118,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('refuses npm start when the Redis of REDIS_URL does not answer, and says what to do', async () => {
+  it('refuses npm start if the Redis of REDIS_URL does not answer, with advice', async () => {
     const said = await refusal(freshDirectory(), { REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` });
     expect(said).toMatch(
       /^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, or set .+\. Or unset REDIS_URL to let Toolyard start a private one\.$/,

@@ -35,7 +35,7 @@ describe('npm start', () => {
     app = await start(join(freshDirectory(), 'made by the first start'));
   });
 
-  it('starts npm start on an empty directory and prints a line that makes the first call as it stands', async () => {
+  it('starts npm start on an empty directory and prints a command that makes the first call unchanged', async () => {
     expect(statSync(join(app.data, 'key')).mode & 0o777).toBe(0o600);
     expect(statSync(app.data).mode & 0o777).toBe(0o700);
 
@@ -65,7 +65,7 @@ describe('npm start', () => {
     expect(await value('toolyard_worker_slots{pool="read"}')).toBe(64);
   });
 
-  it('sends Redis at most 40 commands a second while nothing is submitted', async () => {
+  it('sends Redis at most 40 commands a second when idle', async () => {
     const redis = createRedis(`unix://${join(app.data, 'redis.sock')}`);
     // Includes commands of scripts. A busy machine only lowers the rate.
     const commands = async () =>
@@ -92,7 +92,7 @@ describe('npm start', () => {
     expect(sent / ((performance.now() - startedAt) / 1_000)).toBeLessThan(40);
   });
 
-  it('lets the running call end after Ctrl-C of npm start, then stops everything; the next start has key and calls', async () => {
+  it('finishes the running call after Ctrl-C of npm start, then stops everything; the next start has key and calls', async () => {
     const [key, redis] = [app.key(), app.redisPid()];
     const kept = await submit(app, echo('kept'));
     const call = await submit(app, { tool: 'shell', arguments: { command: 'sleep 1; echo finished' } }, 0);
@@ -141,7 +141,7 @@ describe('npm start with a posture in config file and environment', () => {
     expect(listed.out).toContain(reason);
   });
 
-  it('takes a signal that npm sends twice for one, and says what goes on later', async () => {
+  it('treats a signal that npm sends twice as one, and lists what continues later', async () => {
     app.signal('SIGINT');
     app.signal('SIGINT');
     expect(await app.ended()).toEqual({ code: 0, signal: null });

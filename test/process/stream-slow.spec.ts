@@ -72,7 +72,7 @@ async function flood(witness: Stream, type: CallEventType, callId: string): Prom
 }
 
 describe('a socket that does not read', () => {
-  it('sends a socket that does not read gaps for Updates, every lifecycle event, and costs a quick reader nothing', async () => {
+  it('sends a socket that does not read gaps for Updates and every lifecycle event, without delaying a fast reader', async () => {
     const callId = rawCallId(3);
     const [slow, quick] = [await subscribed({ agentId: callId }), await subscribed({ agentId: callId })];
     slow.socket.pause();
@@ -97,7 +97,7 @@ describe('a socket that does not read', () => {
     quick.close();
   });
 
-  it('closes a socket that does not read with 4008 and the cursor to go on from, when even the lifecycle is too much', async () => {
+  it('closes a socket that does not read with 4008 and its cursor when even lifecycle events are too many', async () => {
     const wide = { types: ['call.retry'] };
     const [slow, quick] = [await subscribed(wide), await subscribed(wide)];
     slow.socket.pause();
@@ -117,7 +117,7 @@ describe('a socket that does not read', () => {
 });
 
 describe('an event stream whose reader does not read', () => {
-  it('ends an event stream whose reader falls too far behind, and the process keeps no more than its limits', async () => {
+  it('ends an event stream whose reader falls too far behind, within the memory limits of the process', async () => {
     const { hostname, port } = new URL(gateway.url);
     const socket = dial(Number(port), hostname);
     socket.on('error', () => {});

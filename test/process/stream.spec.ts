@@ -18,7 +18,7 @@ describe('a draining gateway', () => {
     expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.goingAway);
   });
 
-  it('cuts a socket whose client does not answer the close', async () => {
+  it('disconnects a socket whose client does not answer the close', async () => {
     const other = await startTestGateway(TENANT);
     const stream = new Stream(other.url, BOOTSTRAP_KEY);
     await stream.opened;

@@ -128,7 +128,7 @@ describe('a sub-agent', () => {
     for (const name of ['agent', 'task_list', 'cron_add']) expect(offered).not.toContain(name);
   });
 
-  it('gives a sub-agent the tool summary, whose result is its own; other agents do not have it [TB-95, AV-08, EV-12]', async () => {
+  it('offers a sub-agent the tool summary, whose result is its own; other agents lack it [TB-95, AV-08, EV-12]', async () => {
     const summed = { taskDescription: 'Dig', taskResult: 'A hole of 2 m' };
     models.on('helper', [{ toolCalls: calls('summary', summed) }, { text: 'I am done.' }]);
     const call = await agent.run('helper', { task: 'Dig' });
@@ -184,7 +184,7 @@ describe('a sub-agent', () => {
     });
   });
 
-  it('ends a sub-agent with what there is after 10 turns, or at the budget of tokens or calls [TS-41]', async () => {
+  it('ends a sub-agent with its partial result after 10 turns, or at the budget of tokens or calls [TS-41]', async () => {
     models.on('helper', (_call, n) => ({ text: `turn ${n + 1}`, toolCalls: calls('echo') }));
     const long = await agent.run('helper', { task: 'Never stop' });
     expect(long).toMatchObject({
@@ -205,7 +205,7 @@ describe('a sub-agent', () => {
     });
   });
 
-  it('lets a sub-agent call another one where its depth allows, on the only slot of the pool, and both name each other [CC-31, TS-45, TS-48]', async () => {
+  it('lets a sub-agent call another one within its depth, in the only slot of the pool, with both named [CC-31, TS-45, TS-48]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ text: 'Digging', toolCalls: calls('echo') }, { text: 'A hole.' }]);
     const call = await agent.run('boss', { task: 'Make a hole' });
@@ -215,7 +215,7 @@ describe('a sub-agent', () => {
     expect(resultsRead('boss', 1)).toEqual(['A hole.']);
   });
 
-  it('finds all events below a sub-agent from its End, and each names the call above [EV-06, EV-16]', async () => {
+  it('finds all events below a sub-agent from its End, each naming the call above [EV-06, EV-16]', async () => {
     models.on('boss', [{ toolCalls: calls('helper', { task: 'Dig' }) }, { text: 'Dug.' }]);
     models.on('helper', [{ toolCalls: calls('echo', {}, 'a').concat(calls('echo', {}, 'b')) }, { text: 'A hole.' }]);
     const { id } = await agent.run('boss', { task: 'Make a hole' });
@@ -230,7 +230,7 @@ describe('a sub-agent', () => {
     expect(await below(id)).toEqual(['boss', ['helper', ['echo'], ['echo']]]);
   });
 
-  it('gives a sub-agent no sub-agents below its depth, not even by a forged call [TS-42, K-20]', async () => {
+  it('gives a sub-agent no sub-agents beyond its depth, not even by a forged call [TS-42, K-20]', async () => {
     let letGo = () => {};
     models.on('boss', [{ toolCalls: calls('boss', { task: 'Deeper' }) }, { text: 'Done.' }]);
     models.on('helper', [{ text: 'Busy', until: new Promise<void>((go) => (letGo = go)) }]);
@@ -263,7 +263,7 @@ describe('a sub-agent', () => {
     for (const { id } of [top, middle, leaf]) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('lets a sub-agent do no more than the session of its call: commands are refused where that only reads [TS-47]', async () => {
+  it('limits a sub-agent to the rights of its call’s session: a reading session refuses commands [TS-47]', async () => {
     const posture = { autonomy: 'read_only', permissionMode: 'read-only' };
     await agent.request('PUT', '/v1/sessions/readers', { posture });
     models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'I may not.' }]);
@@ -273,7 +273,7 @@ describe('a sub-agent', () => {
     expect(resultsRead('helper', 1)[0]).toContain('Denied by policy');
   });
 
-  it('suspends a sub-agent while a person is asked about its call, which reads a denial as an error', async () => {
+  it('suspends a sub-agent while a person is asked about its call, and passes it a denial as an error', async () => {
     await agent.request('PUT', '/v1/sessions/asked', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     models.on('helper', [{ toolCalls: calls('shell', { command: 'true' }) }, { text: 'Denied.' }]);
     const { body: call } = await agent.submit('helper', { task: 'Run true' }, { sessionId: 'asked' });
@@ -296,7 +296,7 @@ describe('a sub-agent', () => {
     expect((await turnsOf(call.id)).map(({ steering }) => steering)).toEqual([undefined, 1]);
   });
 
-  it('answers a hostile model with errors to read, also for tools that others have, and keeps everything bounded [AV-17]', async () => {
+  it('answers a hostile model with readable errors, also for tools of others, within limits [AV-17]', async () => {
     const many = Array.from({ length: 1_000 }, (_unused, n) => ({ id: `n${n}`, name: 'no_such_tool', arguments: '{}' }));
     const wrong = [
       ...calls('claude', { task: 'x' }),
@@ -320,7 +320,7 @@ describe('a sub-agent', () => {
     for (const event of await agent.events(call.id)) expect(JSON.stringify(event).length).toBeLessThan(12_000);
   });
 
-  it('asks a busy model again, and fails with a typed error where that is no use', async () => {
+  it('repeats the request to a busy model, and fails with a typed error if that is useless', async () => {
     models.on('helper', [{ status: 429, headers: { 'Retry-After': '0' } }, { text: 'Now.' }]);
     expect(textOf(await agent.run('helper', { task: 'x' }))).toBe('Now.');
     models.on('helper', [{ status: 401 }]);
@@ -398,7 +398,7 @@ describe('a sub-agent that a key adds for its tenant', () => {
     expect(tenantModels.calls('their-scout')[0]?.headers.authorization).toBeUndefined();
   });
 
-  it("lets a tenant's sub-agent reach no private host, send no secret that its tenant may not send there, and widen nothing", async () => {
+  it("prevents a tenant's sub-agent from reaching private hosts, sending forbidden secrets, and widening any rule", async () => {
     const refused = async (more: object, model: object, by = agent) => {
       const { status, body } = await add({ name: 'rogue', ...more }, model, by);
       return `${status} ${body.detail}`;

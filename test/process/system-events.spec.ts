@@ -113,7 +113,7 @@ describe('what happens beside calls', () => {
     watching.close();
   });
 
-  it('reports what an approval grants to its session', async () => {
+  it('reports the grants of an approval to its session', async () => {
     const stream = await watch(agent, { types: ['session.put'], sessionId: 'granted' });
     await agent.request('PUT', '/v1/sessions/granted', { posture: { permissionMode: 'prompt' } });
     const { body } = await agent.submit('file_write', { path: 'a', content: 'b' }, { sessionId: 'granted' });
@@ -123,7 +123,7 @@ describe('what happens beside calls', () => {
     stream.close();
   });
 
-  it('keeps events of a session that is named like a call apart from that call', async () => {
+  it('separates events of a session named like a call from that call', async () => {
     const call = await other.run('echo', { n: 1 });
     const watching = await watch(other, { callId: call.id });
     await agent.request('PUT', `/v1/sessions/${call.id}`, { tools: [] });
@@ -180,7 +180,7 @@ describe('what happens beside calls', () => {
       watching.close();
     });
 
-    it('finds an administrative act by its filters, page by page, by the scope admin and its tenant alone', async () => {
+    it('finds an administrative act by its filters, page by page, only with the scope admin of its tenant', async () => {
       const { body: reader } = await other.request<IssuedKey>('POST', '/v1/keys', { name: 'reader', scopes: ['read'] });
       const all = await acts('?limit=200');
       const paged: AdminEvent[] = [];

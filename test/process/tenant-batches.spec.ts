@@ -37,7 +37,7 @@ describe('what Redis keeps of the open batches of a tenant', () => {
     return sum;
   };
 
-  it('refuses a batch beyond TENANT_BATCH_BYTES, and takes it when another one has ended', async () => {
+  it('refuses a batch beyond TENANT_BATCH_BYTES, and accepts it when another one has ended', async () => {
     const first = await submit('first');
     expect([first.status, (await submit()).status]).toEqual([202, 202]);
     const refused = await submit('third');
@@ -49,14 +49,14 @@ describe('what Redis keeps of the open batches of a tenant', () => {
     expect((await submit('third')).status).toBe(202);
   });
 
-  it('counts nothing of batches that have ended', async () => {
+  it('counts no ended batches', async () => {
     const { id } = (await submit()).body;
     expect(Number(await counted(id))).toBeGreaterThan(1_000);
     await cancelled(id);
     expect(await counted(id)).toBeNull();
   });
 
-  it('finds room that a batch left which ended under a release that counts none', async () => {
+  it('frees the room of a batch that ended under a release without this count', async () => {
     const { id } = (await submit()).body;
     const redis = createRedis(gateway.redisUrl);
     await redis.hset(keys.tenantBatches(partitionOf(id), tenant), { [`${partitionOf(id)}-gone`]: ROOM, '': ROOM + 2_000 });

@@ -37,7 +37,7 @@ describe('a tool that no worker can run', () => {
     return body.tools.map(({ name }) => name);
   };
 
-  it('takes a tool out of the catalog of models when its sandbox is switched off, or required and missing, and people see why [AV-12, PP-47, RP-10]', async () => {
+  it('removes a tool from the catalog of models if its sandbox is off, or required and missing, with the reason for people [AV-12, PP-47, RP-10]', async () => {
     expect(await sandboxes()).toEqual([
       { backend: 'bubblewrap', ok: false, isolation: 'none', reason: expect.stringContaining('bwrap is not installed') },
       { backend: 'none', ok: false, isolation: 'none', reason: expect.stringContaining('SANDBOX switches') },
@@ -87,7 +87,7 @@ describe('a tool that no worker can run', () => {
     expect(await forModels()).toContain('shell');
   });
 
-  it('takes a tool out of the catalog when its last worker stops, with the reason no_worker; calls wait for the next one [AV-18]', async () => {
+  it('removes a tool from the catalog when its last worker stops, with the reason no_worker; calls wait for the next one [AV-18]', async () => {
     const last = toolyard.workers.at(-1);
     last?.signal('SIGTERM');
     await last?.ended();

@@ -257,7 +257,7 @@ describe('traces', () => {
     for (const span of named(byBatch, 'submit_call echo')) expect(parentOf(byBatch, span)).toBe('POST /v1/batches');
   });
 
-  it('holds to the agent’s decision not to sample', async () => {
+  it('respects the agent’s decision not to sample', async () => {
     const [silent, loud] = [agentSpan(false), agentSpan()];
     await submit('echo', { text: 'x' }, silent.traceparent);
     await submit('echo', { text: 'x' }, loud.traceparent);

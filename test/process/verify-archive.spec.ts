@@ -26,12 +26,12 @@ describe('toolyard verify', () => {
     );
   });
 
-  it('says in toolyard verify when the key comes from the archive itself', async () => {
+  it('reports in toolyard verify that the key comes from the archive itself', async () => {
     const { code, err } = await verify(archive.folder);
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Give --key') });
   });
 
-  it('writes a proof of a call, which is verified without the archive', async () => {
+  it('writes a proof of a call that verifies without the archive', async () => {
     const callId = sampleCallId('00', 3);
     const file = join(archive.folder, 'proof.json');
     expect(await verify(archive.folder, ...key(), '--call', callId, '--proof', file)).toMatchObject({

@@ -68,7 +68,7 @@ const received = (name: string, callId: string) => server.to(`/${name}`).filter(
 const arrival = (name: string, callId: string, nth = 0) => eventually(() => received(name, callId)[nth], `${callId} to arrive at ${name}`);
 
 describe('a webhook', () => {
-  it('sends approvals and ends to a webhook once, signed by Standard Webhooks, whatever gateway they happen at', async () => {
+  it('sends approvals and ends to a webhook once, signed by Standard Webhooks, from any gateway', async () => {
     const admin = as(0, gateways[1]);
     await admin.request('PUT', '/v1/sessions/webhooks', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const { body: call } = await admin.submit('shell', { command: 'touch x' }, { sessionId: 'webhooks' });
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(server.to('/private')).toEqual([]);
   });
 
-  it('sends a webhook what happened while no gateway sent, and nothing of another tenant', async () => {
+  it('sends a webhook the events of an outage, and nothing of another tenant', async () => {
     const without = await startTestGateway(TENANT, { keys: KEYS });
     await Promise.all(gateways.map((gateway) => gateway.close()));
     const foreign = await refused('flaky_foreign', as(1, without));

@@ -30,7 +30,7 @@ describe('draining a worker on request', () => {
   const statusOf = async (id: string) =>
     (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.find((worker) => worker.id === id);
 
-  it('lets a drained worker take no more calls, finishes what it runs, shows it, and ends with the process', async () => {
+  it('gives a drained worker no more calls, finishes the running ones, shows the drain, and ends it with the process', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
     const slow = await agent.submit('shell', { command: 'until [ -e go ]; do sleep 0.05; done; echo ended here' });
     await eventually(async () => (await agent.get(`/v1/calls/${slow.body.id}`)).body.status === 'running', 'the call to run');
@@ -84,7 +84,7 @@ describe('draining a worker on request', () => {
     expect(await agent.ended(slow.body.id)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('goes on with a worker when a drain request is malformed, or the message about a deleted session', async () => {
+  it('ignores in a worker a malformed drain request, or a malformed message about a deleted session', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-sturdy', WORKER_POOLS: 'read' });
     const redis = createRedis(toolyard.redis.url);
     for (const request of ['no JSON', '{"actor":7}', 'null']) {
@@ -127,7 +127,7 @@ describe('draining a worker on request', () => {
     }
   }, 300_000);
 
-  it('refuses a drain to the administrator of a tenant, and what the installation rests on', async () => {
+  it('refuses a tenant’s administrator a drain and other settings of the installation', async () => {
     const asked = await stranger.request<{ detail: string }>('POST', '/v1/workers/w-drained/drain');
     expect(asked).toMatchObject({ status: 403, body: { detail: expect.stringContaining('needs the scope operate') } });
     expect((await stranger.get('/v1/diagnostics')).status).toBe(403);
@@ -135,7 +135,7 @@ describe('draining a worker on request', () => {
     expect((await agent.get('/v1/diagnostics')).status).toBe(200);
   });
 
-  it('takes a drain from operators only, and for workers that are alive', async () => {
+  it('accepts a drain from operators only, and for live workers', async () => {
     expect((await reader.request('POST', '/v1/workers/w-drained/drain')).status).toBe(403);
     for (const id of ['unknown', 'x%20y']) {
       const answer = await agent.request<{ code: string }>('POST', `/v1/workers/${id}/drain`);

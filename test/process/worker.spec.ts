@@ -73,7 +73,7 @@ describe('a worker process', () => {
       ),
     );
 
-  it('runs calls in a worker, which tells who it is and what it does, and leaves at SIGTERM with nothing behind [EX-22]', async () => {
+  it('runs calls in a worker that reports its identity and state, and exits at SIGTERM without leftovers [EX-22]', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-one', WORKER_POOLS: 'read,shell', WORKER_CONCURRENCY: 'shell=2' });
     expect(await (await fetch(`${worker.url}/livez`)).json()).toEqual({ status: 'ok' });
     const call = await ended(await submit('echo', { n: 1 }));
@@ -109,7 +109,7 @@ describe('a worker process', () => {
     expect(withoutWaitingLines(worker.log())).toBe('');
   });
 
-  it('hands a call that may run again to the next worker, and does not start what is not claimed', async () => {
+  it('hands a repeatable call to the next worker, and starts no unclaimed one', async () => {
     const first = await toolyard.worker({ WORKER_CONCURRENCY: 'shell=1', WORKER_POOLS: 'shell' });
     const repeatable = await shell('until [ -e again ]; do sleep 0.05; done; echo done', {
       effect: 'idempotent',
@@ -166,7 +166,7 @@ describe('a worker process', () => {
     expect(leftMs).toBeLessThanOrEqual(leaseMs);
   });
 
-  it('says in one message everything that is wrong with the environment of a worker, and what to do about a taken port', async () => {
+  it('reports all faults in the environment of a worker in one message, and the fix for a used port', async () => {
     const run = (env: Record<string, string>) =>
       new Promise<{ code: number | null; text: string }>((resolve) => {
         const child = spawn(process.execPath, WORKER, {

@@ -22,7 +22,7 @@ describe.each([3])('the log as format %i wrote it', (format) => {
     ([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '',
   );
 
-  it('holds every type of event of its time in the recorded log', () => {
+  it('contains every type of event of its time in the recorded log', () => {
     const types = CALL_EVENT_TYPES.filter((type) => !YOUNGER.includes(type));
     expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(types));
   });

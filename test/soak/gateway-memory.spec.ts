@@ -21,7 +21,7 @@ const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
  * memory is taken after a forced garbage collection, so that the load of the machine changes nothing. Prints each sample,
  * and when memory grows, of which objects there are more.
  */
-it('holds no more memory in a gateway after many calls than when its caches were full', async () => {
+it('keeps the memory of a gateway constant after its caches are full, over many calls', async () => {
   const port = await freePort();
   const toolyard = await startToolyard(() => startRedisServer({ settings: DURABLE }), '.', { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` });
   const heap = await InspectedHeap.of(port);

@@ -26,7 +26,7 @@ const TABLES = ['calls', 'sessions', 'totals', 'positions'];
  * archive verifies, and no event is lost or doubled. Prints what it saw; SOAK_SEED repeats the order of the faults.
  */
 it(
-  'keeps rows and archive right under faults',
+  'keeps rows and archive correct under faults',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-archive-'));
     const archive = join(folder, 'archive');

@@ -66,7 +66,7 @@ describe('MCP servers from npm', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(SERVERS)('offers every tool of the MCP server %s (%s) and answers a call as it does', async (name, pack, tool, args, ending) => {
+  it.each(SERVERS)('offers every tool of the MCP server %s (%s) and answers a call like it', async (name, pack, tool, args, ending) => {
     const [command, ...words] = commandOf(pack);
     const cwd = join(folder, 'direct', name);
     mkdirSync(cwd, { recursive: true });

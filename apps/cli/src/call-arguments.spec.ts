@@ -25,7 +25,7 @@ describe('the arguments of a command line', () => {
       expect(() => read(...words)).toThrow(/expected|is not JSON|twice|alone/i);
   });
 
-  it('lets the only required argument begin a command line, unless that word is a whole JSON list', () => {
+  it('takes the first word as the value of the only required argument, unless it is a whole JSON list', () => {
     for (const word of ['ls', '[ -f a ] && ls', '[[ -f a ]]']) expect(isPositional([word])).toBe(true);
     for (const word of ['["ls"]', ' [1]', '{"a": 1}', '-', 'a=1']) expect(isPositional([word])).toBe(false);
     expect(() => read('["ls"]')).toThrow('JSON, but not an object');

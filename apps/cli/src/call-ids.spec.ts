@@ -34,13 +34,13 @@ describe('a part that names several calls', () => {
   const terminal = new Terminal(process.stdout, process.stderr, {});
   const context = { client, terminal };
 
-  it('names no call by a part of several ids: the error lists each with what it does', async () => {
+  it('lists the calls of an ambiguous id part in an error, each with its subject', async () => {
     const error = await callIdOf(context, '6K8N').catch((why: unknown) => String(why));
     expect(error).toContain('6K8N names several calls. Give more characters');
     for (const id of ids) expect(error).toMatch(new RegExp(`${id} +shell .*echo ${id.slice(-4)}`));
   });
 
-  it('names one call as soon as no other is meant, and none where no id ends like this', async () => {
+  it('resolves an id part as soon as it is unique, and fails for one that no id ends with', async () => {
     expect(await callIdOf(context, '6k8nz')).toBe(ids[1]);
     await expect(callIdOf(context, 'AAAA')).rejects.toThrow('No call has an id that ends in AAAA');
   });

@@ -53,7 +53,7 @@ function life(n: number, ends = true): CallEvent[] {
 }
 
 describe('a call that completes with an error result', () => {
-  it('counts a call with an error result as failing on the live page, and in a line of its own', () => {
+  it('counts a call with an error result as failing on the live page, in its own row', () => {
     const board = new LiveStats();
     const series = new Series(1000, 3);
     board.show(series);
@@ -98,7 +98,7 @@ describe('an hour of calls', () => {
     expect(board.now.counts().running).toBe(KEPT_ACTIVE + 1000);
   });
 
-  it('keeps the end of an endless output, and applies no event twice', () => {
+  it('keeps the end of an endless output, and ignores repeated events', () => {
     const view = new CallView();
     const id = callId(1, BEGIN);
     const update = (n: number) =>

@@ -15,12 +15,12 @@ const fileOf = (text: string) => {
 };
 
 describe('the retention of a projector', () => {
-  it('takes the retention of the environment without a config file', () => {
+  it('uses the retention of the environment without a config file', () => {
     expect(readRetention({ retentionDays: 30 })).toEqual({ days: 30, archiveDays: undefined, tenants: {} });
     expect(readRetention({})).toEqual({ days: undefined, tenants: {} });
   });
 
-  it('reads days and legal holds of tenants, whatever else the file says', () => {
+  it('reads days and legal holds of tenants, regardless of other settings', () => {
     const configPath = fileOf(`
 keys: [{ id: a, key: some-secret-of-16-chars, tenant: acme }]
 tenants:
@@ -48,7 +48,7 @@ tenants:
     expect(() => readRetention({ retentionDays: 1, configPath: fileOf(text) })).toThrow(message);
   });
 
-  it('fails for a retention file that is not there', () => {
+  it('fails for a missing retention file', () => {
     expect(() => readRetention({ retentionDays: 1, configPath: join(folder, 'none.yaml') })).toThrow(
       'TOOLYARD_CONFIG: expected a readable',
     );
@@ -83,7 +83,7 @@ describe('a retention whose file loses settings', () => {
     };
   };
 
-  it('keeps holds, longer days and encryption until a file has said so twice, a period apart', () => {
+  it('shortens retention only after a file has been read twice with the same content, a period apart', () => {
     const read = start();
     expect(read(FULL)).toEqual({ ...KEPT, tenants: full });
     // A tenant without days has those of the environment: 30 and 9 are longer than 1 and 2.
@@ -93,7 +93,7 @@ describe('a retention whose file loses settings', () => {
     expect(read('tenants: {}', 1)).toEqual({ ...KEPT, tenants: {} });
   });
 
-  it('adds to what is held, and takes no session or agent out of a hold at once', () => {
+  it('adds to legal holds at once, and removes none at once', () => {
     const read = start();
     const held = (sessions: string, agents: string) =>
       `tenants: { acme: { retention: { heldSessions: [${sessions}], heldAgents: [${agents}] } } }`;
@@ -103,7 +103,7 @@ describe('a retention whose file loses settings', () => {
     expect(read(held('s2, s3', ''), HOUR_MS)).toMatchObject({ tenants: { acme: { heldSessions: ['s2', 's3'], heldAgents: [] } } });
   });
 
-  it('begins again with a retention file when a reading in between differs or fails', () => {
+  it('restarts the waiting period when the retention file differs or fails in between', () => {
     const read = start();
     read(FULL);
     read('tenants: {}');
@@ -114,7 +114,7 @@ describe('a retention whose file loses settings', () => {
     expect(read('tenants: {}', HOUR_MS)).toEqual({ ...KEPT, tenants: {} });
   });
 
-  it('takes new holds and longer days at once', () => {
+  it('applies new holds and longer retention at once', () => {
     const read = start();
     read('{}');
     expect(read(FULL)).toMatchObject({ tenants: { held: { legalHold: true }, long: { archiveDays: 'forever' } } });

@@ -28,7 +28,7 @@ describe('a loop of rounds', () => {
     return { rounds, errors, failure };
   };
 
-  it('goes on with rounds at once while there is more, then pauses, and ends in the pause when it is closed', async () => {
+  it('repeats rounds at once while there is more, then pauses, and stops within the pause when closed', async () => {
     expect(await record([true, true, false])).toEqual({ rounds: 3, errors: [], failure: undefined });
   });
 

@@ -30,7 +30,7 @@ function postureLine(posture: Posture): string | undefined {
 }
 
 describe('the start message', () => {
-  it('says of the posture that asks for nothing that it does so, and how to be asked', () => {
+  it('warns that the present posture asks for nothing, with the setting that changes it', () => {
     expect(postureLine({ autonomy: 'full', permissionMode: 'danger-full-access' })).toBe(
       'full, danger-full-access: calls run without approval. To approve commands: DEFAULT_AUTONOMY=supervised DEFAULT_PERMISSION_MODE=workspace-write',
     );

@@ -5,7 +5,7 @@ describe('the progress of a start', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('says every four seconds what a step of the start waits for, until it has ended', async () => {
+  it('reports every four seconds what a step of the start waits for', async () => {
     const lines: string[] = [];
     const ready = new EventTarget();
     const step = startProgress((line) => lines.push(line))(
@@ -20,7 +20,7 @@ describe('the progress of a start', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('says nothing of a quick step of the start, nor after one that failed', async () => {
+  it('reports nothing for a quick step of the start, or after a failed one', async () => {
     const lines: string[] = [];
     const progress = startProgress((line) => lines.push(line));
     await progress('Redis', () => Promise.resolve());

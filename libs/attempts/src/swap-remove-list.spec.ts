@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SwapRemoveList } from './swap-remove-list.js';
 
 describe('SwapRemoveList', () => {
-  it('holds what a Set would, whatever comes and goes', () => {
+  it('contains the same as a Set after any additions and removals', () => {
     const member = fc.nat(8);
     fc.assert(
       fc.property(fc.array(fc.record({ come: fc.boolean(), member })), (steps) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 describe('the client', () => {
-  it('compiles the client with the types of a browser alone: it needs nothing of Node', () => {
+  it('compiles the client with browser types only', () => {
     const program = ts.createProgram(['libs/client/src/index.ts'], {
       target: ts.ScriptTarget.ES2023,
       lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],

@@ -65,7 +65,7 @@ describe('the filter of events', () => {
 });
 
 describe('names', () => {
-  it('accepts documented names and nothing that could leave a folder or a key [CC-01]', () => {
+  it('accepts documented names, and none that could escape a folder or a key [CC-01]', () => {
     expect(CallId.safeParse('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').success).toBe(true);
     for (const bad of ['', '.', '..', 'a/b', 'a\\b', 'a b', 'a:b', 'a\0b', 'é', 'x'.repeat(129)])
       expect([bad, Label.safeParse(bad).success]).toEqual([bad, false]);

@@ -23,7 +23,7 @@ describe('names of agents', () => {
     ]);
   });
 
-  it('forbids by a name in other upper and lower case what each agent means by it', () => {
+  it('forbids by a name in any case each tool that any agent calls by it', () => {
     expect(['put', 'Run', 'RUN', 'LOOK', 'none'].map((it) => names.meanings(it))).toEqual([
       ['file_write', 'file_edit'],
       ['shell'],
@@ -33,7 +33,7 @@ describe('names of agents', () => {
     ]);
   });
 
-  it('says who means what where two agents mean different tools by a name', () => {
+  it('lists the agents that mean different tools by one name', () => {
     expect(['run', 'put', 'task'].map((it) => names.dispute(it))).toEqual(['shell in kiro, repl in phi', undefined, undefined]);
     expect(names.speakers('put', 'file_edit')).toEqual(['kiro']);
   });

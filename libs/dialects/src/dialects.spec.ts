@@ -42,7 +42,7 @@ describe('each dialect', () => {
   });
 
   it.each(tools)(
-    'adapts in the dialect %s all arguments that its %s accepts to canonical ones, or says what is wrong with them',
+    'adapts in the dialect %s all arguments that its %s accepts to canonical ones, or explains the fault',
     (dialect, name, spoken) => {
       const { tool, means = [tool] } = spoken;
       const view = viewOf(dialect);
@@ -67,7 +67,7 @@ describe('each dialect', () => {
   );
 
   it.each(tools)(
-    'shows in the catalog of the dialect %s the tool %s with all of its names, and knows each',
+    'shows in the catalog of the dialect %s the tool %s with all of its names, and resolves each',
     (dialect, name, { aliases = [], hidden = false }) => {
       const view = viewOf(dialect);
       const [descriptor] = view.catalog(registry.list()).filter((tool) => tool.name === name);
@@ -114,7 +114,7 @@ describe('the list of dialects', () => {
 });
 
 describe('the code of tools', () => {
-  it('names no known agent: details of one agent are in its dialect', () => {
+  it('mentions no agent outside of its dialect', () => {
     const root = new URL('../../tools/src/', import.meta.url);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
       (file) => /\.c?ts$/.test(file) && !file.endsWith('.spec.ts'),

@@ -135,7 +135,7 @@ describe('the event log over a bad connection', () => {
     expect(await checkInvariants(direct, 4, { atRest: true })).toEqual([]);
   });
 
-  it('keeps every accepted call when Redis is killed and comes back under load', async () => {
+  it('keeps every accepted call across a kill of Redis under load', async () => {
     await server.stop();
     server = await startRedisServer({ port: server.port, settings: ['--appendonly', 'yes', '--appendfsync', 'always'] });
     const log = await EventLog.open(redis, { partitions: 4 });
@@ -157,7 +157,7 @@ describe('the event log over a bad connection', () => {
     expect(await checkInvariants(direct, 4)).toEqual([]);
   });
 
-  it('gives up with EventLogUnavailable after the deadline of a transition, and works again afterwards', async () => {
+  it('fails with EventLogUnavailable after the deadline of a transition, and works again afterwards', async () => {
     const log = await EventLog.open(redis, { partitions: 4, deadlineMs: 150 });
     await server.kill();
     const startedAt = performance.now();
@@ -171,7 +171,7 @@ describe('the event log over a bad connection', () => {
     await eventually(answered, 'the log to come back');
   });
 
-  it('refuses new calls above maxmemory and lets running ones finish', async () => {
+  it('refuses new calls above maxmemory, and finishes running ones', async () => {
     const log = await EventLog.open(redis, { partitions: 4 });
     const [running, waiting] = [log.newCallId('acme'), log.newCallId('acme')];
     await Promise.all([running, waiting].map((callId) => log.accept(aCall(callId))));
@@ -216,7 +216,7 @@ describe('the event log over a bad connection', () => {
     await replica.stop();
   });
 
-  it('lets a call with effect once begin only when a replica has its Start, and others at once', async () => {
+  it('begins a call with effect once only after a replica has its Start, and others at once', async () => {
     const local = await EventLog.open(redis, { partitions: 1 });
     const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20 });
     const callOf = (effect: 'once' | 'pure') => aCall(log.newCallId('acme'), { submitted: aSubmission({ effect }) });
@@ -236,13 +236,13 @@ describe('the event log over a bad connection', () => {
     await Promise.all([log.close(), local.close()]);
   });
 
-  it('says past the deadline that a replica is missing', async () => {
+  it('reports a missing replica after the deadline', async () => {
     const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20, deadlineMs: 2_000 });
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogUnreplicated);
     await log.close();
   });
 
-  it('sends what one tick brings in one run, and tells of submissions, ends and refusals', async () => {
+  it('sends the transitions of one tick in one script, and reports submissions, ends and rejections', async () => {
     const log = await EventLog.open(redis, { partitions: 4 });
     const reports: unknown[] = [];
     const runs: number[] = [];
@@ -276,7 +276,7 @@ describe('the event log over a bad connection', () => {
     ]);
   });
 
-  it('closes the event log twice without harm and takes nothing afterwards', async () => {
+  it('closes the event log twice without harm, and refuses later transitions', async () => {
     const log = await EventLog.open(wire.url, { partitions: 4 });
     await log.close();
     await log.close();

@@ -18,13 +18,13 @@ describe('an installation of the log', () => {
     await server.stop();
   });
 
-  it('writes the metadata of an installation once and then finds them again', async () => {
+  it('writes the metadata of an installation once and reads it afterwards', async () => {
     await ensureLogMetadata(redis, 4);
     await ensureLogMetadata(redis, 4);
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
   });
 
-  it.each([1, 2])('refuses an installation that a release before 0.2.0 wrote, and says what to do: format %i', async (format) => {
+  it.each([1, 2])('refuses an installation of a release before 0.2.0 with instructions: format %i', async (format) => {
     const text = JSON.stringify({ format, partitions: 4 });
     await redis.set(keys.logMetadata(), text);
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow(

@@ -42,7 +42,7 @@ describe('open calls of a tenant', () => {
   const end = (callId: string, version = 1) =>
     log.end({ callId, guard: { by: 'command', version, commandId: 'c' }, data: endOf('cancelled'), author });
 
-  it('refuses a call of a tenant beyond its bytes, takes those of another tenant, and takes one when a call has ended', async () => {
+  it('refuses a call beyond the bytes of its tenant, accepts those of others, and accepts one again after an End', async () => {
     const [first = '', ...others] = await fill();
     expect(others.length).toBeGreaterThan(0);
     expect(await accept(newId(), 'other')).toMatchObject({ code: 'OK' });
@@ -53,7 +53,7 @@ describe('open calls of a tenant', () => {
     expect(await fill()).toEqual([]);
   });
 
-  it('counts nothing of calls that have ended, however they ended', async () => {
+  it('counts no ended calls, for any outcome', async () => {
     const [first = '', second = '', third = '', ...others] = await fill();
     await end(first);
     await log.claim({ callId: second, attempt: 1, leaseMs: 60_000, worker: 'w', author });
@@ -63,7 +63,7 @@ describe('open calls of a tenant', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('counts the events of a call that is accepted, as long as it has not ended', async () => {
+  it('counts the events of a call until it ends', async () => {
     const callId = newId();
     await accept(callId);
     const before = await counted();
@@ -73,7 +73,7 @@ describe('open calls of a tenant', () => {
     expect((await counted()) - before).toBe(Buffer.byteLength(start));
   });
 
-  it('counts the state of a suspended call until it has another one, and refuses states beyond twice the bytes of calls', async () => {
+  it('counts the state of a suspended call until it is replaced, and refuses states beyond twice the bytes of calls', async () => {
     const callId = newId();
     await accept(callId);
     let attempt = 0;
@@ -169,7 +169,7 @@ describe('open calls of a tenant', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('refuses a call with large arguments beside the log, of which it keeps nothing', async () => {
+  it('deletes the stored arguments of a rejected call', async () => {
     const callId = newId();
     const text = 'x'.repeat(ROOM);
     const call = { ...aCall(callId), argumentsBlob: text, secretArguments: { text, ttlMs: 60_000 } };
@@ -178,7 +178,7 @@ describe('open calls of a tenant', () => {
     expect([await blobs.get(callId, 'arguments'), await blobs.get(callId, 'secret-arguments')]).toEqual([undefined, undefined]);
   });
 
-  it('takes a call that is refused at its admission, also without room: it ends where it starts', async () => {
+  it('accepts a call rejected at admission even without room, since it ends at once', async () => {
     await fill();
     expect(await log.accept(aCall(newId(), { followUp: { kind: 'refused', data: endOf('denied') } }))).toMatchObject({ code: 'OK' });
   });

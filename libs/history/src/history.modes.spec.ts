@@ -76,7 +76,7 @@ describe('the history of calls', () => {
   };
   const ids = (calls: readonly CallSummary[]) => calls.map(({ id }) => id);
 
-  it('shows a call right after its submission, and how it goes on, before anything is projected', async () => {
+  it('shows a new call and its progress before the projection', async () => {
     const callId = await submit('fresh', { sessionId: 's' });
     expect(await all('fresh')).toMatchObject([{ id: callId, status: 'queued', attempt: 0, retrying: false, preview: '{"text":"héllo"}' }]);
     await project();
@@ -115,7 +115,7 @@ describe('the history of calls', () => {
     expect(await all('empty')).toEqual([]);
   });
 
-  it('shows no calls on later pages that came after the first page', async () => {
+  it('shows no newly arrived calls on later pages', async () => {
     await Promise.all(Array.from({ length: 10 }, () => submit('growing')));
     const first = await index.page('growing', query({ limit: 5 }));
     const late = await submit('growing');
@@ -126,7 +126,7 @@ describe('the history of calls', () => {
     expect(rest.nextCursor).toBeUndefined();
   });
 
-  it('finds every call by every filter as a plain look at all calls would, projected or not', async () => {
+  it('finds the same calls by every filter as a plain scan, projected or not', async () => {
     const tools = ['echo', 'shell', 'file_read'];
     let made = 0;
     const filters = fc.record(
@@ -185,7 +185,7 @@ describe('the history of calls', () => {
     );
   });
 
-  it('lists calls by risk, highest first and then newest first, each once, projected or not, while others come', async () => {
+  it('lists calls by risk and time, each once, projected or not, while others arrive', async () => {
     const ranks = ['high', 'medium', 'low', undefined];
     const some = fc.array(fc.constantFrom('high', 'medium', 'low', undefined), { maxLength: 12 });
     let made = 0;
@@ -284,7 +284,7 @@ describe('the history of calls', () => {
     expect(await index.count('words', { q: 'zebrafish' })).toEqual({ count: 1, exact: true });
   });
 
-  it('keeps texts that PostgreSQL cannot store, with a replacement character', async () => {
+  it('stores texts that PostgreSQL cannot store with a replacement character', async () => {
     const callId = await submit('texts-odd', {}, { toolCallId: 'nul\0half\uD800', labels: { name: 'a\0b' } });
     await fail(callId, 'broke at \0 and \uDC00');
     await project();
@@ -292,14 +292,14 @@ describe('the history of calls', () => {
     expect(call).toMatchObject({ id: callId, labels: { name: 'a\uFFFDb' }, error: { message: 'broke at \uFFFD and \uFFFD' } });
   });
 
-  it('refuses a cursor of calls that is not from here, and a text without words', async () => {
+  it('refuses a foreign cursor of calls, and a search text without words', async () => {
     await expect(index.page('pages', query({ cursor: 'abc' }))).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(index.page('pages', query({ q: '!?' }))).rejects.toMatchObject({ facts: { errors: [{ pointer: '/q' }] } });
     const sessions = new SessionList(db, reader, PARTITIONS);
     await expect(sessions.page('pages', { limit: 5, cursor: 'abc' })).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('says how far the history is behind when the log is too far ahead to read on', async () => {
+  it('reports the lag of the history when the log is too far ahead to read', async () => {
     await redis.incrby(keys.seq('00'), 10_000);
     const { behind } = await index.page('pages', query());
     expect(behind?.events).toBeGreaterThanOrEqual(10_000);
@@ -309,7 +309,7 @@ describe('the history of calls', () => {
     expect((await index.page('pages', query())).behind).toBeUndefined();
   });
 
-  it('reads no more of the log than 4 MiB for an answer, and says that the history is behind', async () => {
+  it('reads at most 4 MiB of the log for an answer, and reports the lag', async () => {
     const preview = 'x'.repeat(60_000);
     const calls = Array.from({ length: 300 }, () => submit('sizes', {}, { labels: { preview } }));
     await Promise.all(calls);

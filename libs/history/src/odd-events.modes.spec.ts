@@ -91,7 +91,7 @@ describe('an event of an odd shape', () => {
     expect(await metrics.scrape()).toMatch(/toolyard_projection_skipped_events_total\{partition="00"\} [1-9]/);
   });
 
-  it('leaves out a call whose submission cannot be read, and counts the others', async () => {
+  it('omits a call with an unreadable submission, and counts the others', async () => {
     const callId = log.newCallId(TENANT, 's');
     await appendRaw(redis, { callId, tenantId: TENANT, sessionId: 's', type: 'call.submitted', data: { tool: 'echo' } });
     await appendRaw(redis, { callId, tenantId: TENANT, sessionId: 's', type: 'call.end', data: END });
@@ -103,7 +103,7 @@ describe('an event of an odd shape', () => {
     expect(counted.map(({ calls }) => calls)).toEqual([rows.length, rows.length]);
   });
 
-  it('reports events that were trimmed before it came to them, and that no archive gives it', async () => {
+  it('reports events that were trimmed before the projection and are in no archive', async () => {
     await submit();
     await project();
     const seq = await redis.get(keys.seq('00'));
@@ -115,7 +115,7 @@ describe('an event of an odd shape', () => {
     expect([(await stored()).includes(lost), (await stored()).includes(after)]).toEqual([false, true]);
   });
 
-  it('takes values of an event that a newer release may write', async () => {
+  it('accepts event values of a newer release', async () => {
     const callId = await submit();
     await appendRaw(redis, { callId, tenantId: TENANT, type: 'call.end', data: { ...END, outcome: 'vanished', newField: 1 } });
     expect(await project()).toEqual([]);

@@ -60,7 +60,7 @@ describe('a call that the database refuses', () => {
     return rows.map(({ calls }) => calls);
   };
 
-  it('stores and finds a call with words cut within a letter of two halves', async () => {
+  it('stores and finds a call with words cut within a surrogate pair', async () => {
     // The 32nd UTF-16 unit is the first half of a surrogate pair.
     const word = `x${'𠀀'.repeat(40)}`;
     const odd = await submit({ arguments: { text: word }, labels: { a: word }, toolCallId: word });
@@ -84,7 +84,7 @@ describe('a call that the database refuses', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('leaves out a call and reports it, where the database refuses even that; all others are stored and counted', async () => {
+  it('omits and reports a call that the database refuses in any form, and stores all others', async () => {
     const emitted: unknown[] = [];
     const off = telemetry.projectionSkipped.on((event) => emitted.push(event));
     await sql`alter table calls add constraint no_poison check (tool <> 'poison')`.execute(db);
@@ -115,7 +115,7 @@ describe('a call that the database refuses', () => {
     },
   );
 
-  it('leaves out a call whose id the database refuses', async () => {
+  it('omits a call whose id the database refuses', async () => {
     const usual = await submit();
     const source = new LogReader(redis);
     const odd = '00-ZZZZZZZZZZZZZZZZZZZZZZZZZZ';

@@ -82,7 +82,7 @@ describe('the rows of the history', () => {
     }
   };
 
-  it('writes the same rows as a rebuild from zero, whatever failed and however many projectors worked', async () => {
+  it('writes the same rows as a rebuild from zero, after any failures and with any number of projectors', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constantFrom('submit', 'start', 'fail', 'cancel'), which: fc.nat(20) }),
       fc.record({ kind: fc.constantFrom('project', 'projectTwice', 'dieInLog', 'dieInDatabase'), which: fc.integer({ min: 1, max: 5 }) }),
@@ -126,31 +126,28 @@ describe('the rows of the history', () => {
     await Promise.all([dying.destroy(), other.destroy()]);
   };
 
-  it.each(['read', 'end'] as const)(
-    'goes on with the rows of other partitions where %s of one rejects, which the round reports',
-    async (fails) => {
-      const written: string[] = [];
-      while (new Set(written.map((id) => partitionOf(id))).size < PARTITIONS) {
-        const callId = log.newCallId('acme', `s${written.length}`);
-        await log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo', sessionId: 's' }, submitted: aSubmission() }));
-        written.push(callId);
-      }
-      const broken = partitionName(0);
-      const refuse = (partition: string) => (partition === broken ? Promise.reject(new Error('cannot be read')) : undefined);
-      const source: LogSource = {
-        read: (partition, from, limit) => (fails === 'read' && refuse(partition)) || reader.read(partition, from, limit),
-        end: (partition) => (fails === 'end' && refuse(partition)) || reader.end(partition),
-      };
-      await expect(projector(source, 1_000).round()).rejects.toThrow('cannot be read');
-      const stored = (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id);
-      expect(written.filter((id) => !stored.includes(id)).map((id) => partitionOf(id))).toEqual(
-        written.map((id) => partitionOf(id)).filter((partition) => partition === broken),
-      );
-      await catchUp();
-    },
-  );
+  it.each(['read', 'end'] as const)('continues with the rows of other partitions when %s of one fails, and reports it', async (fails) => {
+    const written: string[] = [];
+    while (new Set(written.map((id) => partitionOf(id))).size < PARTITIONS) {
+      const callId = log.newCallId('acme', `s${written.length}`);
+      await log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo', sessionId: 's' }, submitted: aSubmission() }));
+      written.push(callId);
+    }
+    const broken = partitionName(0);
+    const refuse = (partition: string) => (partition === broken ? Promise.reject(new Error('cannot be read')) : undefined);
+    const source: LogSource = {
+      read: (partition, from, limit) => (fails === 'read' && refuse(partition)) || reader.read(partition, from, limit),
+      end: (partition) => (fails === 'end' && refuse(partition)) || reader.end(partition),
+    };
+    await expect(projector(source, 1_000).round()).rejects.toThrow('cannot be read');
+    const stored = (await db.selectFrom('calls').select('id').execute()).map(({ id }) => id);
+    expect(written.filter((id) => !stored.includes(id)).map((id) => partitionOf(id))).toEqual(
+      written.map((id) => partitionOf(id)).filter((partition) => partition === broken),
+    );
+    await catchUp();
+  });
 
-  it('makes the rows again when the log is another one', async () => {
+  it('rewrites the rows after the log was replaced', async () => {
     await catchUp();
     const [partition] = [partitionName(0)];
     await sql`update positions set mark = 'another log'`.execute(db);
@@ -166,7 +163,7 @@ describe('the rows of the history', () => {
     expect(positions[0]?.epoch).toBe((await reader.read(partition, 1, 1)).epoch);
   });
 
-  it('restores all rows after the server lost what it committed last, and the table of a week with it', async () => {
+  it('restores all rows after the server lost its last commits, including the table of a week', async () => {
     const submitted: string[] = [];
     const submitToEach = async () => {
       for (const wanted of Array.from({ length: PARTITIONS }, (_, n) => partitionName(n))) {

@@ -90,7 +90,7 @@ describe('a rebuild of the history', () => {
     },
   });
 
-  it('rebuilds the same rows, byte by byte, whatever had become of them', async () => {
+  it('rebuilds the same rows, byte by byte, after any damage', async () => {
     const before = await rows();
     await sql`update calls set note = 'changed', words = 'changed' where id in (select id from calls limit 7)`.execute(db);
     await sql`delete from calls where id in (select id from calls limit 5)`.execute(db);
@@ -109,7 +109,7 @@ describe('a rebuild of the history', () => {
     expect(rebuilt).toEqual([await reader.end('00'), await reader.end('01')]);
   });
 
-  it('lets lists show all calls during a rebuild, and projectors run', async () => {
+  it('shows all calls in lists during a rebuild, while projectors run', async () => {
     const before = { rows: await rows(), page: await page() };
     let looks = 0;
     const source = watched(async () => {
@@ -122,7 +122,7 @@ describe('a rebuild of the history', () => {
     expect(await rows()).toEqual(before.rows);
   });
 
-  it('rebuilds calls with those that are submitted meanwhile', async () => {
+  it('rebuilds calls including those submitted meanwhile', async () => {
     let made = 0;
     const source = watched(async () => {
       if (made < 20) await submit(made++);
@@ -142,7 +142,7 @@ describe('a rebuild of the history', () => {
     expect(await rows()).toEqual(live);
   });
 
-  it('changes nothing where a rebuild is stopped midway', async () => {
+  it('changes nothing if a rebuild is stopped midway', async () => {
     const before = await rows();
     const stop = new AbortController();
     let reads = 0;
@@ -154,7 +154,7 @@ describe('a rebuild of the history', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('refuses a rebuild, and changes nothing, where the log has lost its beginning', async () => {
+  it('refuses a rebuild without changes if the log has lost its beginning', async () => {
     const before = await rows();
     await redis.xdel(keys.log('01'), '1-0');
     const refused = rebuildHistory({ db, source: reader, partitions: PARTITIONS });

@@ -74,7 +74,7 @@ describe('retention of the history', () => {
     return { sessions, totals };
   };
 
-  it('deletes what ended before, and leaves sessions and totals equal to the rows, as a rebuild does', async () => {
+  it('deletes calls ended before the limit, with sessions and totals equal to the rows, as after a rebuild', async () => {
     const call = fc.record({
       tenantId: fc.constantFrom('acme', 'held', 'short', 'kept', 'partly'),
       session: fc.nat(4),
@@ -116,7 +116,7 @@ describe('retention of the history', () => {
     );
   });
 
-  it('drops whole weeks of which nothing is kept, and makes them again when an event needs them', async () => {
+  it('drops whole weeks without kept calls, and creates them again for a late event', async () => {
     await truncate();
     const old = Array.from({ length: 5 }, (_, n) => ({ tenantId: 'acme', session: n, submittedDay: 30, took: 0, failed: false }));
     const { source } = logOf([...old, { tenantId: 'acme', session: 1, submittedDay: 1, took: 0, failed: false }]);
@@ -130,7 +130,7 @@ describe('retention of the history', () => {
     expect(await stored()).toHaveLength(6);
   });
 
-  it('keeps a week of the history for one call that is held or has not ended', async () => {
+  it('keeps a week of the history for one call that is held or open', async () => {
     await truncate();
     const one = { tenantId: 'acme', session: 1, submittedDay: 30, took: 0, failed: false };
     const { source } = logOf([one, { ...one, tenantId: 'held' }, { ...one, took: -1 }]);
@@ -139,7 +139,7 @@ describe('retention of the history', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  it('deletes acts when the archive does, none of a tenant on legal hold; holds of sessions and agents keep calls only', async () => {
+  it('deletes acts with the archive, except those of a tenant on legal hold; holds of sessions and agents keep calls only', async () => {
     const act = { partition: '00', type: 'admin.key_created', actor: 'apikey:one', target: 'two', event: '{}' };
     const at = (days: number) => new Date(NOW - days * DAY_MS);
     const tenants = ['acme', 'held', 'partly', 'forever'];
@@ -158,7 +158,7 @@ describe('retention of the history', () => {
     expect(kept.map((row) => row.tenant_id)).toEqual(['acme', 'held', 'held', 'partly', 'forever', 'forever']);
   });
 
-  it('leaves a partition that is being rebuilt to the next round, and says that rows stay', async () => {
+  it('skips a partition under rebuild, and reports remaining rows', async () => {
     await truncate();
     const { source } = logOf(
       Array.from({ length: 6 }, (_, n) => ({ tenantId: 'acme', session: n, submittedDay: 30, took: 0, failed: false })),
@@ -172,7 +172,7 @@ describe('retention of the history', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('deletes nothing of the history where calls are kept for ever', async () => {
+  it('deletes nothing of the history if calls are kept for ever', async () => {
     await truncate();
     await project(logOf([{ tenantId: 'acme', session: 1, submittedDay: 300, took: 0, failed: false }]).source);
     expect(await apply(undefined)).toEqual({ calls: 0, weeks: 0 });

@@ -8,7 +8,7 @@ const read = (text: string, more: { strict?: boolean; truncated?: boolean } = {}
   parseHookOutput('before', { text, strict: false, truncated: false, ...more });
 
 describe('what a hook wrote', () => {
-  it('reads a verdict of a hook from JSON with one of our words, feedback from any other text, and nothing from none', () => {
+  it('reads a verdict of a hook from JSON with a known word, feedback from any other text, and nothing from empty output', () => {
     expect(read('{"decision":"deny","reason":"no"}')).toEqual({ decision: 'deny', reason: 'no' });
     expect(read('{"arguments":{"a":1}}\n')).toEqual({ arguments: { a: 1 } });
     expect(read('all is well\n')).toEqual({ feedback: 'all is well' });
@@ -16,7 +16,7 @@ describe('what a hook wrote', () => {
     expect(read(' \n')).toEqual({});
   });
 
-  it('fails for output of a hook that was meant as a verdict and is none, and says what was expected', () => {
+  it('fails for hook output that resembles a verdict but is invalid, with the expected form', () => {
     expect(() => read('{"decision":"block"}')).toThrow('expected allow or deny');
     expect(() => read('{"decision":"deny","why":"no"}')).toThrow(/why/);
     expect(() => read('{"decision":"deny"')).toThrow('malformed JSON');

@@ -43,13 +43,13 @@ describe('limits of calls', () => {
     limits = connections.map((redis) => new CallLimits(redis, async (ids) => ids.map((id) => log.get(id) ?? 'gone')));
   });
 
-  it('lets exactly 20 of 25 actions pass that come to three processes at once', async () => {
+  it('passes exactly 20 of 25 concurrent actions from three processes', async () => {
     const checks = checksOf({ actionsPerHour: 20 });
     const admitted = await Promise.all(Array.from({ length: 25 }, (_unused, n) => admit(`c${n}`, checks, n)));
     expect(admitted.filter(Boolean)).toHaveLength(20);
   });
 
-  it('says which limit is full, how full, and when there is room again', async () => {
+  it('states which limit is full, how full, and when it has room again', async () => {
     const checks = checksOf({ actionsPerHour: 1 });
     await admit('c1', checks);
     const [answer] = (await limits[0]?.consume(tenant, 'c2', checks)) ?? [];
@@ -62,7 +62,7 @@ describe('limits of calls', () => {
     expect(answer?.rejection?.retryAfterMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('counts a call against no limit when one of them is full', async () => {
+  it('counts a call against no limit if one of them is full', async () => {
     const full = checksOf({ rates: [{ per: 'tool', calls: 0, windowMs: 60_000 }] });
     const roomy = checksOf({ actionsPerHour: 1 });
     expect(await admit('c1', [...roomy, ...full])).toBe(false);
@@ -78,7 +78,7 @@ describe('limits of calls', () => {
     expect(await admit('c3', checks)).toBe(false);
   });
 
-  it('slides the window of a limit: what was counted a window ago counts no more [PP-101]', async () => {
+  it('slides the window of a limit: counts of the previous window expire [PP-101]', async () => {
     const checks = checksOf({ rates: [{ per: 'agent', calls: 2, windowMs: 60_000 }] });
     await admit('c1', checks);
     await admit('c2', checks);
@@ -88,7 +88,7 @@ describe('limits of calls', () => {
     expect(await admit('c5', checks)).toBe(false);
   });
 
-  it('keeps a quote from changing any limit', async () => {
+  it('changes no limit by a quote', async () => {
     const checks = checksOf({ actionsPerHour: 1, concurrency: [{ per: 'tenant', calls: 1 }] });
     for (let n = 0; n < 3; n++) {
       const answers = (await limits[0]?.peek(tenant, `q${n}`, checks)) ?? [];
@@ -97,7 +97,7 @@ describe('limits of calls', () => {
     expect(await admit('c1', checks)).toBe(true);
   });
 
-  it('keeps no more calls open than allowed, and loses no place, whether or not their ends are reported', async () => {
+  it('keeps the number of open calls within the limit and frees each place, with or without reported Ends', async () => {
     const step = fc.record({ by: fc.nat(2), what: fc.constantFrom('submit', 'end', 'end unheard') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 4 }), async (steps, allowed) => {
@@ -119,7 +119,7 @@ describe('limits of calls', () => {
     );
   });
 
-  it('keeps no more calls open than allowed while three processes submit and end at once', async () => {
+  it('keeps the number of open calls within the limit under concurrent submissions and Ends of three processes', async () => {
     const checks = checksOf({ concurrency: [{ per: 'tenant', calls: 5 }] });
     let open = 0;
     let most = 0;
@@ -152,7 +152,7 @@ describe('limits of calls', () => {
     }
   });
 
-  it('keeps the place of a call that is on its way into the log, and frees it when it never came', async () => {
+  it('keeps the place of a call on its way into the log, and frees it if the call never arrives', async () => {
     const checks = checksOf({ concurrency: [{ per: 'key', calls: 1 }] });
     await limits[0]?.consume(tenant, 'lost', checks);
     expect(await admit('c1', checks)).toBe(false);
@@ -160,7 +160,7 @@ describe('limits of calls', () => {
     expect(await admit('c2', checks)).toBe(true);
   });
 
-  it('takes back what a repetition or an unaccepted call was counted for', async () => {
+  it('returns the counts of a repetition or of an unaccepted call', async () => {
     const checks = checksOf({ actionsPerHour: 1, concurrency: [{ per: 'key', calls: 1 }] });
     await admit('c1', checks);
     await limits[1]?.release(tenant, 'c1', checks);
@@ -176,7 +176,7 @@ describe('limits of calls', () => {
     expect(await admit('e', tree)).toBe(false);
   });
 
-  it('keeps the limits of tenants apart', async () => {
+  it('separates the limits of tenants', async () => {
     const checks = checksOf({ rates: [{ per: 'tool', calls: 1, windowMs: 60_000 }] });
     expect(await admit('c1', checks)).toBe(true);
     tenant = randomUUID();
@@ -185,7 +185,7 @@ describe('limits of calls', () => {
 });
 
 describe('which limits count a call', () => {
-  it('counts a call by no limit without settings, so that Redis is not asked', () => {
+  it('asks Redis for no limit of a call without settings', () => {
     expect(checksOf({})).toEqual([]);
     expect(checksOf({ argumentBytes: 10, queueDepth: 3 })).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('which limits count a call', () => {
     expect(checksOf({ rates }, { tool: 'echo' })).toEqual([]);
   });
 
-  it('lets the stricter of two equal rules decide', () => {
+  it('applies the stricter of two equal rules', () => {
     const concurrency = [
       { per: 'key' as const, calls: 9 },
       { per: 'key' as const, calls: 3 },

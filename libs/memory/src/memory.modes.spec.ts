@@ -49,7 +49,7 @@ const usage = async (scope: typeof ALICE) => {
 };
 
 describe('a search', () => {
-  it('finds without a model words and other forms of them, and says that it finds no other words for the same thing', async () => {
+  it('finds words and their forms without a model, and states that synonyms are not found', async () => {
     const scope = { tenantId: 'offline', userId: 'alice' };
     const offline = memory();
     await offline.notes.save(scope, 'note-1', 'The deployments failed on Monday.', signal);
@@ -61,7 +61,7 @@ describe('a search', () => {
     expect([ranking, isLimited]).toEqual([expect.stringMatching(/^full text and hashed n-grams, since no embedding model/), true]);
   });
 
-  it('ranks by text alone or by vectors alone where the other has no weight [TB-74]', async () => {
+  it('ranks by text alone or by vectors alone if the other weight is 0 [TB-74]', async () => {
     const scope = { tenantId: 'weights', userId: 'alice' };
     const store = memory({ embeddings: CONCEPTS });
     await store.notes.save(scope, 'note-3', 'The physician wrote a report about the parking garage.', signal);
@@ -73,7 +73,7 @@ describe('a search', () => {
     expect(new Set(await ranked(0.5, 0.5)).size).toBe(2);
   });
 
-  it('goes on by full text alone where the vectors of many rows cannot be compared, and says so', async () => {
+  it('falls back to full text if the vectors of many rows are not comparable, and reports it', async () => {
     const scope = { tenantId: 'many', userId: 'alice' };
     const store = memory({ embeddings: CONCEPTS, exactRows: 1 });
     await store.notes.save(scope, 'note-5', 'An automobile stands outside.', signal);
@@ -93,7 +93,7 @@ describe('a search', () => {
 });
 
 describe('what is stored', () => {
-  it('bounds stored notes by user and by tenant, counted to the byte, and gives room back when they go', async () => {
+  it('limits stored notes by user and tenant to the byte, and frees room of deleted ones', async () => {
     const [one, two] = [
       { tenantId: 'full', userId: 'one' },
       { tenantId: 'full', userId: 'two' },
@@ -112,7 +112,7 @@ describe('what is stored', () => {
     expect(await usage(one)).toEqual(['', 'one', 'two'].map((user_id) => ({ user_id, items: 0, chunks: 0, bytes: 0 })));
   });
 
-  it('stores one version at any time when a note is replaced: a failure in between keeps the old text', async () => {
+  it('shows one version at any time while a note is replaced; a failure keeps the old text', async () => {
     const scope = { tenantId: 'crash', userId: 'alice' };
     await memory().notes.save(scope, 'note-x', 'the old text', signal);
     const failing = memory({ quotas: { user: { bytes: 1, rows: 1 }, tenant: QUOTA } });
@@ -122,7 +122,7 @@ describe('what is stored', () => {
     expect(await texts(memory(), scope, 'text')).toEqual(['the old text']);
   });
 
-  it('hides notes from other users by the server, too, whatever a query says', async () => {
+  it('hides notes from other users in the database, for any query', async () => {
     await memory().notes.save(ALICE, 'note-secret', 'only for Alice', signal);
     await db.connection().execute(async (connection) => {
       await sql`create role reader_of_memory nologin`.execute(connection);
@@ -142,7 +142,7 @@ describe('what is stored', () => {
     await expect(memory().notes.delete(BOB, 'note-secret', signal)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('forgets everything of one user by `forget_user`, and nothing of others', async () => {
+  it('deletes everything of one user by `forget_user`, and nothing of others', async () => {
     const [gone, stays] = [
       { tenantId: 'forget', userId: 'gone' },
       { tenantId: 'forget', userId: 'stays' },
@@ -168,7 +168,7 @@ describe('what is stored', () => {
 });
 
 describe('changes of one user', () => {
-  it('keeps no connection from other users by changes that wait, and makes none whose call ended before its turn', async () => {
+  it('blocks no connection of other users by waiting changes, and drops changes of ended calls', async () => {
     const [alice, bob] = [
       { tenantId: 'busy', userId: 'alice' },
       { tenantId: 'busy', userId: 'bob' },
@@ -233,7 +233,7 @@ describe('a call that ends while its change waits', () => {
     expect((await store.knowledge.contexts(scope)).map(({ name }) => name)).toEqual(['manual of alice']);
   });
 
-  it('stops and begins no indexing for a call that has ended', async () => {
+  it('begins no indexing, and stops a running one, for an ended call', async () => {
     const store = memory();
     const ended = new AbortController();
     let changed: Promise<unknown[]> | undefined;
@@ -274,7 +274,7 @@ describe('indexing', () => {
       .search(scope, { query, limit: 10, offset: 0, sortBy: 'path' }, signal)
       .then(({ results }) => results.map(({ path }) => path));
 
-  it('cancels an indexing by another call: nothing of it is found, and its room is given back [TB-79]', async () => {
+  it('cancels an indexing by another call: none of it is found, and its room is freed [TB-79]', async () => {
     const store = memory();
     const seen: unknown[] = [];
     const documents = async function* () {
@@ -291,7 +291,7 @@ describe('indexing', () => {
     expect(await usage(scope)).toMatchObject([{ chunks: 0 }, { chunks: 0 }]);
   });
 
-  it('leaves nothing of a lost indexing behind once another one begins', async () => {
+  it('deletes the rest of a lost indexing when another one begins', async () => {
     const lost = { tenantId: 'lost', userId: 'alice' };
     const store = memory();
     const one = async function* () {
@@ -338,7 +338,7 @@ describe('indexing', () => {
     await store.index({ ...many, userId: 'bob' }, request('first', page()), signal, () => {});
   });
 
-  it('replaces indexed documents at once at the end of the next indexing, and keeps them when that fails', async () => {
+  it('replaces indexed documents atomically at the end of the next indexing, and keeps them if it fails', async () => {
     const store = memory();
     const pages = async function* (...names: string[]) {
       for (const path of names) yield await Promise.resolve({ path, text: `page of ${path}` });

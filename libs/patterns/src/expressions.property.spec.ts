@@ -14,7 +14,7 @@ const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'c'), maxLength: 6
 const faultsOf = (...patterns: string[]) => compileExpressions(patterns).faults;
 
 describe('a list of expressions', () => {
-  it('finds the expressions of a list that match the whole text, as each alone would', () => {
+  it('finds the expressions of a list that match the whole text, the same as one by one', () => {
     fc.assert(
       fc.property(fc.array(expression, { maxLength: 5 }), text, (patterns, text) => {
         expect(compileExpressions(patterns).matching(text)).toEqual(patterns.filter((it) => RE2JS.compile(it).testExact(text)));
@@ -27,7 +27,7 @@ describe('a list of expressions', () => {
     expect(compileExpressions(['git .*'])).toBe(compileExpressions(['git .*']));
   });
 
-  it('keeps lists of expressions apart whose patterns have what could separate them', () => {
+  it('separates lists of expressions that could be joined ambiguously', () => {
     expect(compileExpressions(['a\n\0b']).matching('a')).toEqual([]);
     expect(compileExpressions(['a', 'b']).matching('b')).toEqual(['b']);
     expect(faultsOf('a\n\0b')).toEqual([{ index: 0, message: expect.stringContaining('no NUL character') }]);
@@ -44,7 +44,7 @@ describe('a list of expressions', () => {
     `a(?s-i)|(?i:[${'C-\\x{1e942}'.repeat(350)}])`,
     `(?i)[${'\\pL'.repeat(6)}]`,
     `[${'\\pL'.repeat(800)}]`,
-  ])('refuses an expression at once, however it is compiled, that takes seconds: %.30s', (pattern) => {
+  ])('refuses an expression that would take seconds, at once, however it is compiled: %.30s', (pattern) => {
     const before = process.cpuUsage();
     expect(faultsOf(pattern)).toEqual([{ index: 0, message: expect.stringMatching(/Unicode classes \(\\p\)/) }]);
     expect(() => compileExpression(pattern)).toThrow(PatternError);
@@ -52,14 +52,14 @@ describe('a list of expressions', () => {
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 
-  it('shares what may ignore case among a list, and charges nothing for plain ranges', () => {
+  it('shares a limit of case-insensitive parts among a list, and charges nothing for plain ranges', () => {
     const folded = Array.from({ length: 6 }, (_, index) => `(?i)[à-ÿ]${index}`);
     expect(faultsOf(...folded)).toEqual([{ index: 5, message: expect.stringContaining('at most 5 ranges above ASCII') }]);
     expect(faultsOf(...Array.from({ length: 50 }, (_, index) => `(?i)git[a-z0-9_.-]+ \\w${index}`))).toEqual([]);
     expect(faultsOf(...Array.from({ length: 50 }, (_, index) => `[à-ÿ]${index}`))).toEqual([]);
   });
 
-  it('compiles any list of expressions without throwing, and keeps what is usable beside what is not', () => {
+  it('compiles any list of expressions without throwing, and keeps the usable ones', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom(...'ab()[]{}*+?\\|^$.,19pP'.split('')), maxLength: 12 }), { maxLength: 4 }),
@@ -89,7 +89,7 @@ describe('a list of expressions', () => {
     ['a{1000}b{1000}c{1000}', /at most 2500 instructions; it has 3\d{3}/],
     ['(?=a)', /a regular expression of RE2/],
     ['(', /a regular expression of RE2: missing closing \)/],
-  ])('refuses an expression with what was expected: %.30s', (pattern, reason) => {
+  ])('refuses an expression with the expected form: %.30s', (pattern, reason) => {
     expect(faultsOf('fine', pattern)).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
   });
 

@@ -15,7 +15,7 @@ const has = (patterns: readonly string[], item: string) => isInList(patterns, (i
 const covers = (positives: readonly string[], one: string) => positives.some((it) => it === one || globMatches(it, one));
 
 describe('a list of patterns with negations', () => {
-  it('matches a list with negations where a positive pattern matches, or all are negated, and no negated pattern matches', () => {
+  it('matches a list if a positive pattern matches or all are negated, and no negated pattern matches', () => {
     fc.assert(
       fc.property(list, name, (patterns, item) => {
         const positives = patterns.filter((it) => !it.startsWith('!'));
@@ -33,7 +33,7 @@ describe('a list of patterns with negations', () => {
     fc.assert(fc.property(orders, name, ([some, shuffled], item) => expect(has(shuffled, item)).toBe(has(some, item))));
   });
 
-  it('applies each negation of a list of patterns, whatever else is in it', () => {
+  it('applies each negation of a list of patterns', () => {
     fc.assert(fc.property(list, name, (patterns, item) => expect(has([...patterns, `!${item}`], item)).toBe(false)));
     expect(['shell', 'file_write'].map((item) => has(['!shell', '!file_write'], item))).toEqual([false, false]);
   });
@@ -46,13 +46,13 @@ describe('a list of patterns with negations', () => {
     );
   });
 
-  it('matches negated patterns by their own meaning where one is given', () => {
+  it('matches negated patterns by their own meaning if one is given', () => {
     const either = (it: string) => it === 'shell' || it === 'repl';
     expect(isInList(['*', '!shell'], (it) => it === '*', either)).toBe(false);
     expect(negationsIn(['a', '!b', '!!c'])).toEqual(['b', '!c']);
   });
 
-  it('finds nothing in common of two lists of patterns that one of them has not', () => {
+  it('intersects two lists of patterns only where both match', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         expect(has(listOfBoth(some, others, covers), item) && !(has(some, item) && has(others, item))).toBe(false);
@@ -62,7 +62,7 @@ describe('a list of patterns with negations', () => {
     expect(listOfBoth(['!shell'], ['echo', 'shell'], covers)).toEqual(['echo', 'shell', '!shell']);
   });
 
-  it('finds nothing that two lists have together where neither has it or one negates it', () => {
+  it('intersects two lists in no name that either lacks or negates', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         const isNegated = negationsIn([...some, ...others]).some((it) => globMatches(it, item));
@@ -71,7 +71,7 @@ describe('a list of patterns with negations', () => {
     );
   });
 
-  it('counts a list of patterns as narrower than another only if it has nothing more', () => {
+  it('ranks a list of patterns as narrower only if it matches nothing more', () => {
     fc.assert(
       fc.property(anyList, anyList, name, (some, others, item) => {
         expect(isNarrowerList(some, others) && has(some, item) && !has(others, item)).toBe(false);

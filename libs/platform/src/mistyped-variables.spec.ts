@@ -19,7 +19,7 @@ describe('mistypedVariables', () => {
     ]);
   });
 
-  it('leaves alone variables that are known, that other programs read, and that Kubernetes sets for services', () => {
+  it('ignores known variables, those of other programs, and those that Kubernetes sets for services', () => {
     const env = {
       REDIS_URL: 'redis://x',
       REDIS_URI: 'x',

@@ -13,7 +13,7 @@ describe('what a failed start prints', () => {
     expect(startupFailure(Object.assign(new Error('listen'), { code: 'EADDRINUSE' }), NAMES)).toMatch(/port is in use.*GATEWAY_PORT/);
   });
 
-  it('begins with a sentence before the stack of an error that is a fault of the program', () => {
+  it('begins the stack of a programming error with a sentence', () => {
     const [first, second, ...stack] = startupFailure(new TypeError('x is no function'), NAMES).split('\n');
     expect(first).toBe('The gateway cannot start because of an unexpected error: x is no function.');
     expect(second).toMatch(/^Report it/);

@@ -37,7 +37,7 @@ describe('the connections of a process to Redis', () => {
   };
   const refuse = (name: string) => void (proxy.refuses = new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i'));
 
-  it('finds each connection to Redis that Redis lists while it is away', async () => {
+  it('finds each lost connection that Redis listed before', async () => {
     for (const role of ROLES) await waitUntilConnected(open({ role, name: `of-${role}` }));
     await waitUntilConnected(open({ name: 'of-waits', waits: true }));
     const listed = String(await direct.client('LIST')).matchAll(/ name=(of-\S+) /g);

@@ -22,7 +22,7 @@ describe('a start with a REDIS_URL that leads to', () => {
     ['a replica', () => replica.url, /READONLY.*name its master/],
     ['a Redis instead of a Sentinel', () => open.url.replace('redis:', 'redis+sentinel:'), /is a Redis and no Sentinel/],
     ['a Redis instead of a cluster', () => open.url.replace('redis:', 'redis+cluster:'), /is no cluster/],
-  ])('says what to do at a start with a REDIS_URL that leads to %s', async (_what, url, says) => {
+  ])('explains how to mend a start with a REDIS_URL that leads to %s', async (_what, url, says) => {
     await expect(waitForRedis({ what: 'worker', id: 'w', redisUrl: url(), partitions: 16, startTimeoutMs: 1_000 })).rejects.toThrow(says);
   });
 

@@ -188,7 +188,7 @@ const SETTING = [
 ];
 
 describe('a pattern that trusts a command that reads', () => {
-  it.each(ACTING)('covers by trust in a reading command no arguments by which it writes or runs something: %s', (command) => {
+  it.each(ACTING)('excludes arguments that write or run something from trust in a reading command: %s', (command) => {
     expect(judge(command)).toMatchObject({ effect: 'ask', trustOptions: [] });
   });
 
@@ -249,7 +249,7 @@ describe('a pattern that trusts a command that reads', () => {
     'git log --cc',
   ])('covers by trust in a reading command other arguments: %s', (command) => expect(judge(command).effect).toBe('allow'));
 
-  it('covers no option that acts, however it is abbreviated, bundled, quoted and placed', () => {
+  it('covers no acting option, abbreviated, bundled, quoted or placed anywhere', () => {
     const longs: readonly { program: string; name: string; least: number }[] = [
       { program: 'git diff', name: 'output', least: 2 },
       { program: 'git log', name: 'ext-diff', least: 3 },

@@ -45,7 +45,7 @@ const spelt = fc
   });
 
 describe('a file that later commands run', () => {
-  it('asks about a file that later commands run where other writes of the workspace are not asked about, in every spelling', () => {
+  it('asks about files that later commands run, in every spelling, although other workspace writes are not asked about', () => {
     fc.assert(fc.property(spelt, (path) => expect([path, ...written(path)]).toEqual([path, 'ask', 'ask'])));
     for (const path of [
       '.git./config',
@@ -58,7 +58,7 @@ describe('a file that later commands run', () => {
       expect([path, ...written(path)]).toEqual([path, 'ask', 'ask']);
   });
 
-  it('counts none of the files that a workspace is made of among those that later commands run', () => {
+  it('treats no usual source file of a workspace as run by later commands', () => {
     const files =
       'src/index.ts package.json Makefile conftest.py setup.py pyproject.toml .gitignore .github/workflows/ci.yml git/config src/head/a.ts ' +
       'head.ts .eslintrc.json .env config a.git.md .gitkeep README.md ssh/config model.pth .editorconfig local/bin/a aws/config ' +
@@ -66,7 +66,7 @@ describe('a file that later commands run', () => {
     for (const path of files.split(' ')) expect([path, ...written(path)]).toEqual([path, 'allow', undefined]);
   });
 
-  it('asks also for tools of other sources about files that later commands run, which may be several and may be read', () => {
+  it('asks about such files for tools of other sources too, which may read or write several', () => {
     const tool = {
       ...factsOf('file_write', {}).tool,
       name: 'put',
@@ -88,14 +88,14 @@ describe('trust in a file that later commands run', () => {
   const literal = (...write: string[]) => ({ allowed: { read: [], write }, denied: { read: [], write: [] } });
   const effect = (circumstances: Circumstances) => written('.git/config', circumstances)[0];
 
-  it('gives trust in a file that later commands run by its name, by a folder or glob of such files, or by the policy', () => {
+  it('trusts a file that later commands run by its name, by a folder or glob of such files, or by the policy', () => {
     expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git/config`) } })).toBe('allow');
     expect(effect({ grants: { literalPaths: literal(`${WORKSPACE}/.git`) } })).toBe('allow');
     expect(effect({ grants: { allowedPaths: { read: [], write: ['**/.git/**'] } } })).toBe('allow');
     expect(effect({ policy: { paths: { trusted: [{ tools: ['file_write'], allowed: ['.git/config'], denied: [] }] } } })).toBe('allow');
   });
 
-  it('gives no trust in a file that later commands run by a folder around it, the tool, the model or a glob of no such file', () => {
+  it('trusts no file that later commands run by a folder around it, the tool, the model or a wider glob', () => {
     expect(effect({ grants: { literalPaths: literal(WORKSPACE) } })).toBe('ask');
     expect(effect({ grants: { allowedPaths: { read: ['.git'], write: ['**', '.', '*/config'] } } })).toBe('ask');
     expect(effect({ grants: { trustedTools: ['file_write'] } })).toBe('ask');
@@ -269,7 +269,7 @@ describe('a command that may write a file that later commands run', () => {
     'ls -la node_modules/.bin',
     'rm -rf node_modules .venv vendor',
     './gradlew test',
-  ])('asks nothing about a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
+  ])('allows a command that writes no file that later commands run: %s', (command) => expect(asks(command)).toBe(false));
 
   it.each([
     'make PYTHON=.venv/bin/python test',
@@ -298,14 +298,14 @@ describe('a command that may write a file that later commands run', () => {
     expect(run('cp ../a config', 'cp .*', { working_dir: 'src' })).toBe('allow');
   });
 
-  it('allows a command that may write such a file by a pattern that means this command alone', () => {
+  it('allows a command that writes such a file by a pattern for this command alone', () => {
     expect(asks('cp a .git/config', '^(?:cp a \\.git/config)$')).toBe(false);
     expect(asks('cp a .git/config', 'cp a \\.git/config')).toBe(false);
     expect(asks('cp a .git/config', 'cp a .git/config')).toBe(true);
     expect(asks('cp a .git/config', 'cp \\w \\.git/config')).toBe(true);
   });
 
-  it('trusts a command that may write such a file in the words of a person who was asked', () => {
+  it('trusts a command that writes such a file by the exact words a person approved', () => {
     const facts = factsOf('shell', { command: 'cp a .git/config' }, READS_RUN);
     const [full, partial] = decide(facts).trustOptions ?? [];
     const trusting = (option: typeof full) =>
@@ -315,7 +315,7 @@ describe('a command that may write a file that later commands run', () => {
 });
 
 describe('a command that reads', () => {
-  it('counts git as reading only in the workspace itself, since another folder may have a repository of its own', () => {
+  it('treats git as reading only in the workspace itself, not in folders with repositories of their own', () => {
     const reading = (args: object) => decide(factsOf('shell', { command: 'git status', ...args }, READS_RUN)).effect;
     for (const working_dir of ['.', './', '']) expect([working_dir, reading({ working_dir })]).toEqual([working_dir, 'allow']);
     for (const working_dir of ['sub', 'a/..', '.git', '/srv'])

@@ -47,23 +47,23 @@ describe('a build file', () => {
     ['.mypy.ini', 'mypy .*'],
     ['.flake8', 'flake8.*'],
     ['stylelint.config.mjs', 'stylelint .*'],
-  ])('asks about a build file that a command runs which no one is asked about: %s by %s', (path, pattern) => {
+  ])('asks about a build file of a command that runs without a question: %s by %s', (path, pattern) => {
     expect([written(path, allowing(pattern)), written(path, allowing())]).toEqual(['ask', 'allow']);
   });
 
-  it('asks about a build file after a person trusted a command that runs it, or where an allowlist has the program', () => {
+  it('asks about a build file after a person trusted its command, or if an allowlist has the program', () => {
     expect(written('package.json', { grants: { allowedCommands: ['^(?:npm test)$'] } })).toBe('ask');
     expect(written('package.json', { policy: { commands: { engines: ['segments'], allowlist: ['npm'] } } })).toBe('ask');
   });
 
-  it('asks nothing about a build file where other programs run unasked, where any command does, or where no person is asked', () => {
+  it('skips the question about a build file if all commands run unasked, other programs run unasked, or no person can be asked', () => {
     expect(written('Makefile', allowing('npm .*', 'makeinfo .*', 'make-a x'))).toBe('allow');
     expect(written('Makefile', allowing('.*'))).toBe('allow');
     expect(written('Makefile', { ...allowing('make .*'), posture: UNATTENDED })).toBe('allow');
     expect(written('src/make.ts', allowing('make .*'))).toBe('allow');
   });
 
-  it('gives trust in a build file by its name', () => {
+  it('trusts a build file by its name', () => {
     const paths = { trusted: [{ tools: ['file_write'], allowed: ['package.json'], denied: [] }] };
     const commands = { allowedCommands: ['npm .*'] };
     expect([written('package.json', { policy: { commands, paths } }), written('a/package.json', { policy: { commands, paths } })]).toEqual([
@@ -80,7 +80,7 @@ describe('a build file', () => {
     'curl -o Makefile https://example.com/a',
     'curl --output=package.json https://example.com/a',
     "sed -i 's/a/b/' Makefile",
-  ])('asks about a command that writes a build file by which an allowed program runs something: %s', (command) => {
+  ])('asks about a command that writes a build file of an allowed program: %s', (command) => {
     const by = (...patterns: string[]) => decide(factsOf('shell', { command }, allowing('(echo|cp|tee|mv|curl|sed) .*', ...patterns)));
     const asks = (...patterns: string[]) =>
       by(...patterns).reasons.some(({ rule, effect }) => rule === 'auto-run-file' && effect === 'ask');

@@ -7,7 +7,7 @@ const repl = (language: string, code: string, circumstances: Circumstances = {})
 const readable: Circumstances['policy'] = { commands: { autoAllowReadonly: true, allowedCommands: ['.*'] } };
 
 describe('code in another language than that of a shell', () => {
-  it('decides code as the shell command that it is where the language is a shell', () => {
+  it('evaluates code in a shell language as a shell command', () => {
     for (const language of ['bash', 'sh', 'shell']) {
       expect(repl(language, 'ls', { policy: { commands: { autoAllowReadonly: true } } }).effect).toBe('allow');
       expect(repl(language, 'rm -rf /', { posture: UNATTENDED }).effect).toBe('deny');
@@ -15,7 +15,7 @@ describe('code in another language than that of a shell', () => {
     }
   });
 
-  it('asks about code, however much it looks like a command that is allowed', () => {
+  it('asks about code even if it resembles an allowed command', () => {
     for (const code of ['ls', 'cat', 'import os; os.remove("x")', '']) {
       expect(repl('python', code, { policy: readable, posture: SUPERVISED }).effect).toBe('ask');
       expect(repl('node', code, { policy: readable, posture: SUPERVISED }).effect).toBe('ask');
@@ -25,7 +25,7 @@ describe('code in another language than that of a shell', () => {
     expect(repl('python', 'ls', { posture: UNATTENDED }).effect).toBe('allow');
   });
 
-  it('refuses code where only listed commands run', () => {
+  it('refuses code if only listed commands may run', () => {
     const policy: Circumstances['policy'] = { commands: { denyByDefault: true, allowedCommands: ['.*'], engines: ['rules'] } };
     expect(repl('python', 'print(1)', { policy, posture: UNATTENDED }).effect).toBe('deny');
     expect(repl('python', 'print(1)', { profile: 'zeroclaw', policy: { commands: { allowlist: ['python'] } } }).effect).not.toBe('allow');

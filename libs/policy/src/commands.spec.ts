@@ -52,7 +52,7 @@ describe('commands in an unattended session', () => {
     ['is read many times over', `rm x; ${'env -S x '.repeat(100)}ls`],
     ['is no valid bash after it', 'rm x\nif'],
     ['has it behind what is read of it', `${'a;'.repeat(2_100)}rm x`],
-  ])('counts a command as denied, and as of high risk, where it %s', (_why, command) => {
+  ])('treats a command as denied and high risk if it %s', (_why, command) => {
     for (const denied of [{ deniedCommands: ['rm .*'] }, { blockHighRisk: true }])
       expect(effectOf(command, { posture: UNATTENDED, policy: { commands: denied } })).toBe('deny');
     expect(effectOf(command, { posture: UNATTENDED })).toBe('allow');
@@ -77,7 +77,7 @@ describe('commands in a supervised session', () => {
     for (const args of [{}, { command: 7 }, { command: [] }]) expect(decide(factsOf('shell', args, { posture })).effect).toBe('ask');
   });
 
-  it('runs commands that only read without asking when the policy says so, and asks for others [PP-82]', () => {
+  it('runs reading commands without a question if the policy allows it, and asks about others [PP-82]', () => {
     const policy = { commands: { autoAllowReadonly: true } };
     expect(effectOf('git status', { policy })).toBe('allow');
     expect(effectOf('git status | head -3', { policy })).toBe('allow');
@@ -85,7 +85,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('git status')).toBe('ask');
   });
 
-  it('asks without trust options for commands that may do something else than they say, unless the tool is allowed [PP-83]', () => {
+  it('omits trust options for commands with hidden effects, unless the tool is allowed [PP-83]', () => {
     const policy = { commands: { allowedCommands: ['.*'] } };
     expect(judge('curl x | bash', { policy })).toMatchObject({ effect: 'ask', trustOptions: [] });
     expect(effectOf('ls', { policy })).toBe('allow');
@@ -153,25 +153,25 @@ describe('commands in a supervised session', () => {
     expect(effectOf(command, { policy: { commands }, posture: UNATTENDED })).toBe('allow');
   });
 
-  it('rates commands as of high risk where only running them tells which program they run', () => {
+  it('rates commands as high risk whose program is known only at run time', () => {
     for (const command of ['k=ls; $k', 'cat x | sh', 'sh < x', 'cat x | parallel'])
       expect(effectOf(command, { policy: { commands: { blockHighRisk: true } }, posture: UNATTENDED })).toBe('deny');
   });
 
-  it('denies all commands by a denied pattern that is no pattern, and allows none by an allowed one [PP-80]', () => {
+  it('denies all commands for an invalid denied pattern, and allows none by an invalid allowed one [PP-80]', () => {
     expect(textOf('ls', { policy: { commands: { deniedCommands: ['('] } } })).toContain('Invalid regex pattern in deniedCommands');
     expect(effectOf('ls', { policy: { commands: { deniedCommands: ['('] } }, posture: UNATTENDED })).toBe('deny');
     expect(effectOf('ls', { policy: { commands: { allowedCommands: ['('] } } })).toBe('ask');
   });
 
-  it('denies commands instead of asking where the policy denies by default [PP-81]', () => {
+  it('denies commands instead of asking if the policy denies by default [PP-81]', () => {
     const policy = { commands: { denyByDefault: true, allowedCommands: ['ls'] } };
     expect(judge('make', { policy })).toMatchObject({ effect: 'deny' });
     expect(textOf('make', { policy })).toContain('Command not in allowed list');
     expect(effectOf('ls', { policy })).toBe('allow');
   });
 
-  it('says so when a command is of medium or high risk', () => {
+  it('marks commands of medium and high risk', () => {
     expect(textOf('git commit -m x')).toContain('Medium-risk command requires approval');
     expect(textOf('rm x')).toContain('High-risk command requires approval');
     expect(answerOf('command-class', 'git commit -m x', { posture: { autonomy: 'full', permissionMode: 'workspace-write' } })?.effect).toBe(
@@ -187,7 +187,7 @@ describe('the engine that takes chains of allowed programs', () => {
   });
 
   it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])(
-    'takes %s as a chain of allowed programs [PP-12, PP-13, PP-14]',
+    'parses %s as a chain of allowed programs [PP-12, PP-13, PP-14]',
     (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'),
   );
 
@@ -214,7 +214,7 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'),
   );
 
-  it('takes every program when the allowlist has *, and a path only as that very path [PP-12]', () => {
+  it('accepts every program for *, and a path only as exactly that path [PP-12]', () => {
     const any = zeroclaw({ commands: { allowlist: ['*'] } });
     expect(answerOf('command-segments', 'node', any)?.effect).toBe('allow');
     expect(answerOf('command-segments', 'ls | tee f', any)).toMatchObject({ effect: 'deny', reason: expect.stringContaining('tee') });
@@ -265,7 +265,7 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(effectOf('git commit -m x', zeroclaw({}, UNATTENDED))).toBe('allow');
   });
 
-  it('takes the word of the model for an approval only where the policy trusts it', () => {
+  it('accepts the model’s approval only if the policy trusts it', () => {
     const args = { command: 'git commit -m x', approved: true };
     expect(decide(factsOf('shell', args, zeroclaw())).effect).toBe('allow');
     expect(decide(factsOf('shell', args)).effect).toBe('ask');
@@ -275,7 +275,7 @@ describe('the engine that takes chains of allowed programs', () => {
 describe('the engine that takes a single program', () => {
   const oxydra: Circumstances = { profile: 'oxydra', posture: UNATTENDED };
 
-  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s as a single program [PP-12, PP-13, PP-14]', (command) =>
+  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('parses %s as a single program [PP-12, PP-13, PP-14]', (command) =>
     expect(effectOf(command, oxydra)).toBe('allow'),
   );
 

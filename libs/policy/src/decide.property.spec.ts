@@ -167,7 +167,7 @@ function withSaid(it: Situation, change: (before: ToolSettings) => ToolSettings)
 const more = { numRuns: 1_500 };
 
 describe('every decision', () => {
-  it('decides without throwing, by its schema, with the strictest of its answers that nothing satisfied [PP-70]', () => {
+  it('returns a valid decision without throwing, the strictest of all unsatisfied answers [PP-70]', () => {
     fc.assert(
       fc.property(situation, (it) => {
         const decision = decide(factsOf(it));
@@ -189,7 +189,7 @@ describe('every decision', () => {
     );
   });
 
-  it('denies still whatever is trusted [PP-70]', () => {
+  it('denies despite any trust [PP-70]', () => {
     const trust: GrantChange = {
       trustedTools: Object.keys(TOOLS),
       allowedPaths: { read: ['/'], write: ['/'] },
@@ -214,7 +214,7 @@ describe('every decision', () => {
     );
   });
 
-  it('decides no more generously when anything more is denied', () => {
+  it('decides at least as strictly with more denials', () => {
     const denials: fc.Arbitrary<(it: Situation) => Situation> = fc.oneof(
       patterns.map((exclude) => (it: Situation) => ({
         ...it,
@@ -272,7 +272,7 @@ describe('every decision', () => {
     );
   });
 
-  it('decides no more strictly when anything more is granted', () => {
+  it('decides at most as strictly with more grants', () => {
     fc.assert(
       fc.property(situation, grants, (it, more) => {
         const change: GrantChange = {
@@ -288,7 +288,7 @@ describe('every decision', () => {
     );
   });
 
-  it('decides no more strictly when anything more of a tool runs without asking', () => {
+  it('decides at most as strictly with more tools that run without a question', () => {
     fc.assert(
       fc.property(situation, services, agents, (it, allowedServices, trustedAgents) => {
         const trusting = withSaid(it, (before) => ({
@@ -303,7 +303,7 @@ describe('every decision', () => {
     );
   });
 
-  it('denies a tool that is not available, and an agent can never make available what is denied for all', () => {
+  it('denies an unavailable tool, and lets no agent enable a generally denied one', () => {
     fc.assert(
       fc.property(situation, settings, (it, agent) => {
         if (!availability(it.tool, resolvePolicy(it.settings)).ok) expect(decide(factsOf(it)).effect).toBe('deny');
@@ -314,7 +314,7 @@ describe('every decision', () => {
     );
   });
 
-  it('takes any policy and any grants that fit their schemas', () => {
+  it('accepts any valid policy and grants', () => {
     fc.assert(
       fc.property(settings, grants, (settings, grants) => {
         const parsed = PolicySettings.safeParse(settings);

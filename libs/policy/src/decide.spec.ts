@@ -64,7 +64,7 @@ describe('decide', () => {
       (command) => ['privileged', 'once', [command], 'medium'] as const,
     ),
     ['privileged', 'once', ['"'], 'high'],
-  ] as const)('says the risk of a %s and %s tool with the commands %j: %s', (tier, effect, commands, risk) => {
+  ] as const)('computes the risk of a %s and %s tool with the commands %j: %s', (tier, effect, commands, risk) => {
     const subjects = commands.length === 0 ? [] : [{ kind: 'command' as const, argument: 'commands' }];
     const tool = { name: 't', aliases: [], source: 'builtin', pool: 'shell' as const, tier, effect, subjects };
     const rest = { policy: POLICY_PROFILES.core, grants: NO_GRANTS, workspaceRoot: '/workspace' };
@@ -72,7 +72,7 @@ describe('decide', () => {
       expect(decide({ tool, args: { commands }, posture: { autonomy: 'supervised', permissionMode }, ...rest }).risk).toBe(risk);
   });
 
-  it('lets nothing but a read through read_only autonomy [CC-13, PP-100]', () => {
+  it('allows only reads under read_only autonomy [CC-13, PP-100]', () => {
     fc.assert(
       fc.property(facts, (call) => {
         const decision = decide({ ...call, posture: { ...call.posture, autonomy: 'read_only' } });
@@ -81,7 +81,7 @@ describe('decide', () => {
     );
   });
 
-  it('answers deny when any rule denies, ask when any asks, and keeps every answer [K-03]', () => {
+  it('denies if any rule denies, asks if any asks, and keeps all answers [K-03]', () => {
     fc.assert(
       fc.property(facts, (call) => {
         const { effect, reasons } = decide(call);
@@ -117,7 +117,7 @@ describe('decide', () => {
     expect(judge(tier, posture)).toBe(effect);
   });
 
-  it('names what a refused or asked tool needs and the mode the session is in', () => {
+  it('names the requirement of a refused or asked tool and the mode of the session', () => {
     const textIn = (permissionMode: PermissionMode, autonomy: Autonomy = 'full') =>
       decide(factsOf('shell', { command: 'ls' }, { posture: { autonomy, permissionMode } })).reasons[0]?.reason;
     expect(textIn('read-only')).toBe("tool 'shell' requires danger-full-access permission; current mode is read-only");

@@ -9,7 +9,7 @@ const textOf = ({ reasons }: ReturnType<typeof decide>) => reasons.map(({ reason
 
 describe('egress', () => {
   it.each(['https://example.com/', 'http://93.184.216.34/', 'https://[2606:2800:220:1::1]/', 'not a url'])(
-    'allows egress to public hosts, and leaves what is no URL to the tool: %s',
+    'allows egress to public hosts, and passes text that is no URL: %s',
     (url) => expect(fetch(url).effect).toBe('allow'),
   );
 

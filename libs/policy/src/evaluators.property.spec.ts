@@ -40,7 +40,7 @@ describe('the evaluator of paths', () => {
   const of = (path: string, circumstances: Circumstances) => answerOf('path', 'file_read', { path }, circumstances);
   const settings = fc.record<PolicySettings['paths'] & object>({ outside: fc.constantFrom('ask', 'deny'), trustWorkspace: fc.boolean() });
 
-  it('denies a path that is denied by name and all below it, whatever else trusts it', () => {
+  it('denies a path that is denied by name and everything below it, despite any trust', () => {
     fc.assert(
       fc.property(path, relative, globs, posture, (path, below, allowed, posture) => {
         const at = path.startsWith('/') ? path : `${WORKSPACE}/${path}`;
@@ -54,7 +54,7 @@ describe('the evaluator of paths', () => {
     );
   });
 
-  it('takes a name that is trusted for itself and what is below it, never for a pattern', () => {
+  it('trusts a name and what is below it, never as a pattern', () => {
     fc.assert(
       fc.property(relative, relative, (trusted, path) => {
         const grants = { literalPaths: { allowed: { read: [`/else/${trusted}`], write: [] }, denied: { read: [], write: [] } } };
@@ -83,7 +83,7 @@ describe('the evaluator of paths', () => {
     );
   });
 
-  it('decides the same of a path however it is written', () => {
+  it('decides the same for every spelling of a path', () => {
     fc.assert(
       fc.property(relative, globs, settings, (path, denied, paths) => {
         const circumstances = { policy: { paths }, grants: { deniedPaths: { read: denied, write: [] } } };
@@ -102,7 +102,7 @@ describe('the evaluator of hosts', () => {
     answerOf('egress', 'web_fetch', { url: `https://${host}/` }, { policy: { egress } });
   const isUnder = (host: string, base: string) => host === base || host.endsWith(`.${base}`);
 
-  it('allows in strict mode exactly the listed domains with their subdomains, and nothing where there is no egress', () => {
+  it('allows in strict mode exactly the listed domains and subdomains, and nothing without egress', () => {
     fc.assert(
       fc.property(domain, fc.array(domain, { maxLength: 3 }), (host, allowedDomains) => {
         const listed = allowedDomains.some((it) => isUnder(host, it));
@@ -156,7 +156,7 @@ describe('grants', () => {
     allowedCommands: texts('x', 'z'),
   });
 
-  it('adds a grant once however often it is given, adds no glob, and loses nothing but what it takes back', () => {
+  it('adds a grant once, adds no glob, and removes only what is revoked', () => {
     fc.assert(
       fc.property(grants, change, (before, change) => {
         const once = addGrant(before, { grants: change });
@@ -182,7 +182,7 @@ describe('the evaluator of operations', () => {
   const of = (service: string, operation: string, aws: (PolicySettings['toolsSettings'] & object)[string], more: Circumstances = {}) =>
     answerOf('operation', 'aws', { service, operation }, { ...more, policy: { toolsSettings: { aws } } });
 
-  it('denies a denied operation, however it is spelt and whatever allows it', () => {
+  it('denies a denied operation in any spelling, despite any permission', () => {
     fc.assert(
       fc.property(service, operation, patterns, posture, (service, operation, allowedServices, posture) => {
         const settings = { allowedServices: ['*', ...allowedServices], deniedServices: [`${service}:${operation}`] };
@@ -193,7 +193,7 @@ describe('the evaluator of operations', () => {
     );
   });
 
-  it('grows no stricter by allowed operations, no looser by denied ones, and asks nothing in unattended sessions', () => {
+  it('keeps strictness under allowed operations, laxness under denied ones, and asks nothing in unattended sessions', () => {
     fc.assert(
       fc.property(service, operation, patterns, patterns, pattern, (service, operation, allowedServices, deniedServices, more) => {
         const under = (allowedServices: string[], deniedServices: string[]) => of(service, operation, { allowedServices, deniedServices });
@@ -252,7 +252,7 @@ describe('the evaluators of commands', () => {
   const chain = (commands: string[], operator: string) => commands.join(operator);
   const operator = fc.constantFrom(' && ', '; ', ' | ', ' || ', '\n');
 
-  it('denies a chain with one denied part, wherever it stands and however its program is written', () => {
+  it('denies a chain with one denied part in any place and spelling', () => {
     fc.assert(
       fc.property(simple, fc.array(simple, { maxLength: 3 }), fc.nat(3), operator, posture, (denied, others, place, operator, posture) => {
         const policy = { allowedTools: ['*'], commands: { allowedCommands: ['.*'], deniedCommands: [quoteExpression(denied)] } };
@@ -270,7 +270,7 @@ describe('the evaluators of commands', () => {
     );
   });
 
-  it('asks nothing about a chain exactly when each of its parts is allowed', () => {
+  it('allows a chain without a question exactly if each part is allowed', () => {
     fc.assert(
       fc.property(fc.array(simple, { minLength: 1, maxLength: 3 }), fc.subarray([0, 1, 2]), operator, (parts, allowed, operator) => {
         const allowedCommands = allowed.flatMap((index) => parts[index] ?? []).map(quoteExpression);

@@ -27,12 +27,12 @@ describe('trust in exactly one command', () => {
     'ssh "$DEPLOY_HOST" uptime',
     'npm run "$SCRIPT"',
     'RUST_LOG=debug cargo test',
-  ])('offers to trust a command as it stands and lets the same one run: %s', (command) => {
+  ])('offers trust in a command as written and runs the same command again: %s', (command) => {
     expect(optionsOf(command)[0]).toMatchObject({ id: 'command-full' });
     expect(effectsAfterTrust(command, command)).toEqual(['allow']);
   });
 
-  it('limits the trust in a command to its assignment: not without, not, with another one, or with one more', () => {
+  it('limits trust in a command to its assignment, and not to fewer, other or more assignments', () => {
     const others = ['aws s3 ls', 'AWS_PROFILE=prod aws s3 ls', 'LD_PRELOAD=x aws s3 ls', 'A=b AWS_PROFILE=dev aws s3 ls'];
     const around = ['export AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=dev; aws s3 ls', 'AWS_PROFILE=$x aws s3 ls'];
     const written = ['AWS_PROFILE=dev aws s3 ls > f', 'AWS_PROFILE=dev aws s3 rm'];
@@ -61,7 +61,7 @@ describe('trust in exactly one command', () => {
     ["make '*'", ['make *']],
     ['make "~"', ['make ~']],
     ['"make x"', ['make x']],
-  ])('limits the trust in a command to its very text, with quotes and what it reads: %j, not %j', (command, others) => {
+  ])('limits trust in a command to its exact text, with quotes and inputs: %j, not %j', (command, others) => {
     const grants = optionsOf(command).slice(0, 1).reduce(addGrant, NO_GRANTS);
     expect([command, ...others].map((it) => judge(it, { grants }).effect)).toEqual(['allow', ...others.map(() => 'ask')]);
   });
@@ -73,7 +73,7 @@ describe('trust in exactly one command', () => {
     ['npm test', ['>/etc/passwd npm test', '2>.envrc npm test', '>>f npm test', '&>f npm test', '<f npm test']],
     ['>f npm test', ['npm test', '>g npm test', 'npm test >f']],
     ['{ python3; } < a.py', ['{ python3; } < b.py', '{ python3; } <<E\nimport os\nE', 'python3']],
-  ])('limits the trust in a command to what it reads, from whatever it comes: %j, not %j', (command, others) => {
+  ])('limits trust in a command to its input, from any place: %j, not %j', (command, others) => {
     const grants = optionsOf(command)
       .filter(({ id }) => id === 'command-full')
       .reduce(addGrant, NO_GRANTS);
@@ -101,14 +101,14 @@ describe('trust in exactly one command', () => {
     'find . $X',
     'sed "$X" f',
     'awk "$X" f',
-  ])('offers no trust in a command whose text does not say what it does: %s', (command) => expect(optionsOf(command)).toEqual([]));
+  ])('offers no trust in a command with hidden effects: %s', (command) => expect(optionsOf(command)).toEqual([]));
 
   it('limits the trust in a command to its arguments', () => {
     for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"'])
       expect(optionsOf(command).map(({ id }) => id)).toEqual(['command-full']);
   });
 
-  it('keeps the trust in a command apart from patterns of the configuration', () => {
+  it('separates trust in a command from patterns of the configuration', () => {
     const policy = { commands: { allowedCommands: ['.*', 'aws .*', 'curl .*'] } };
     for (const command of ['AWS_PROFILE=dev aws s3 ls', 'curl "$API_URL"']) expect(judge(command, { policy }).effect).toBe('ask');
   });

@@ -35,7 +35,7 @@ describe('tool patterns', () => {
     expect(meant(...patterns)).toEqual(names),
   );
 
-  it('forbids by patterns a tool that is qualified because another source has a tool of its name', () => {
+  it('forbids a qualified tool by patterns for its plain name', () => {
     const tool = { ...TOOLS.git_status, name: 'git__status', aliases: [], source: 'git' };
     const policy = resolvePolicy({ exclude: ['status'] });
     expect(availability(tool, policy)).toMatchObject({ ok: false, reason: expect.stringContaining('excluded') });
@@ -53,7 +53,7 @@ describe('tool patterns', () => {
 describe('availability', () => {
   const of = (name: keyof typeof TOOLS, settings: PolicySettings) => availability(TOOLS[name], resolvePolicy(settings));
 
-  it('forbids every built-in tool that runs commands where shell is forbidden, and one alone by its source', () => {
+  it('forbids every command-running tool together with shell, and a single one by its source', () => {
     const repl = { ...TOOLS.shell, name: 'repl', aliases: ['REPL'], pool: 'shell' as const };
     const foreign = { ...repl, source: 'mcp-one' };
     for (const name of ['shell', 'bash', 'execute_bash', 'executeCmd', 'Bash', 'bash*', 'sh*'])
@@ -64,7 +64,7 @@ describe('availability', () => {
     for (const tools of [['shell'], ['bash'], ['sh*']]) expect(availability(repl, resolvePolicy({ tools })).ok).toBe(false);
   });
 
-  it('offers what tools and include say, without what exclude says; each refusal says why', () => {
+  it('offers tools by `tools` and `include` without `exclude`, with a reason for each refusal', () => {
     expect(of('file_read', { tools: ['read'] })).toEqual({ ok: true });
     expect(of('shell', { tools: ['read'] })).toEqual({ ok: false, reason: `shell is not among this agent's tools (read)` });
     expect(of('shell', { tools: ['read'], include: ['bash'] }).ok).toBe(true);
@@ -75,7 +75,7 @@ describe('availability', () => {
     expect(of('echo', { tools: [] }).reason).toContain('(none)');
   });
 
-  it('ends the availability of web tools when those are switched off [AV-11]', () => {
+  it('removes web tools when they are switched off [AV-11]', () => {
     expect(of('web_fetch', { webTools: false }).ok).toBe(false);
     expect(of('file_read', { webTools: false }).ok).toBe(true);
     expect(decide(factsOf('web_fetch', { url: 'https://example.com' }, { policy: { webTools: false } })).effect).toBe('deny');
@@ -93,7 +93,7 @@ describe('availability', () => {
 });
 
 describe('trust', () => {
-  it('asks nothing about a trusted tool, and the decision says which word did that [PP-71]', () => {
+  it('runs a trusted tool without a question, and states which word trusted it [PP-71]', () => {
     const asked = decide(shell('make'));
     expect(asked.effect).toBe('ask');
     const byConfig = decide(shell('make', { policy: { allowedTools: ['shell*'] } }));
@@ -122,7 +122,7 @@ describe('trust', () => {
     expect(addGrant(NO_GRANTS, { grants: neverAllow({ name: 'ours__deploy', source: 'ours' }) }).deniedTools).toEqual(['@ours/deploy']);
   });
 
-  it('takes a denial by a person for the session as final [PP-72]', () => {
+  it('denies for good after a person denied for the session [PP-72]', () => {
     const grants = addGrant(NO_GRANTS, { grants: neverAllow(TOOLS.shell) });
     const decision = decide(shell('ls', { grants, policy: { allowedTools: ['*'] } }));
     expect(decision.effect).toBe('deny');
@@ -162,7 +162,7 @@ describe('trust options', () => {
     expect([effect('git push', base), effect('gitx', base)]).toEqual(['allow', 'ask']);
   });
 
-  it('allows the very call that was asked for by each trust option', () => {
+  it('allows exactly the asked call by each trust option', () => {
     for (const command of [
       'git pull --rebase',
       'ls | wc -l',
@@ -182,7 +182,7 @@ describe('trust options', () => {
     }
   });
 
-  it('offers no trust in a first argument that is an option or an absolute path, nor in a program that runs anything', () => {
+  it('offers no trust in a first argument that is an option or an absolute path, nor in a general interpreter', () => {
     expect(trustOptions(shell('ls -la')).map(({ id }) => id)).toEqual(['command-full', 'command-base']);
     expect(trustOptions(shell('bash x.sh')).map(({ id }) => id)).toEqual(['command-full', 'command-partial']);
   });
@@ -201,14 +201,14 @@ describe('trust options', () => {
     expect(trustOptions(factsOf('file_write', { path: 'a/b' }))[1]?.grants).toEqual({ allowedPaths: { write: [`${WORKSPACE}/a`] } });
   });
 
-  it('offers trust options with an ask, and with nothing else', () => {
+  it('offers trust options with a question only', () => {
     expect(decide(shell('make')).trustOptions).toHaveLength(2);
     expect(decide(shell('make', { policy: { allowedTools: ['*'] } }))).not.toHaveProperty('trustOptions');
   });
 });
 
 describe('grants of a session', () => {
-  it('adds chosen grants to a session, once each, and the latest word on a tool holds', () => {
+  it('adds chosen grants to a session once each; the latest word on a tool wins', () => {
     const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), {
       grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } },
     });
@@ -225,7 +225,7 @@ describe('grants of a session', () => {
 });
 
 describe('a policy of several settings', () => {
-  it('takes the last word on everything of several settings, and adds up what forbids', () => {
+  it('uses the last of several settings for everything, and adds up denials', () => {
     const forAllAgents: PolicySettings = {
       exclude: ['shell'],
       commands: { deniedCommands: ['a'], autoAllowReadonly: true },
@@ -248,7 +248,7 @@ describe('a policy of several settings', () => {
     });
   });
 
-  it('takes the preset by default, and lets one be chosen and changed', () => {
+  it('uses the preset by default, which can be chosen and changed', () => {
     expect(resolvePolicy()).toEqual(POLICY_PROFILES.core);
     expect(resolvePolicy({ profile: 'zeroclaw' })).toEqual(POLICY_PROFILES.zeroclaw);
     expect(resolvePolicy({ profile: 'zeroclaw' }, { paths: { forbidden: ['/x'] } }).paths.forbidden).toEqual(['/x']);

@@ -40,18 +40,15 @@ describe('paths of a call', () => {
     'a‮b',
     '~root/x',
     'x'.repeat(5_000),
-  ])('denies a path that is there to be misread in every posture: %j [PP-20, PP-21, PP-22]', (path) => {
+  ])('denies a misleading path in every posture: %j [PP-20, PP-21, PP-22]', (path) => {
     expect(read(path).effect).toBe('deny');
     expect(read(path, { posture: UNATTENDED, policy: { allowedTools: ['*'] } }).effect).toBe('deny');
   });
 
-  it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
-    'denies paths in the forbidden folder %s, and everything below [PP-22, PP-24]',
-    (folder) => {
-      for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
-      expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
-    },
-  );
+  it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)('denies paths in the forbidden folder %s and below [PP-22, PP-24]', (folder) => {
+    for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
+    expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
+  });
 
   it('allows paths inside a workspace that lies in a forbidden folder, unless they are forbidden themselves', () => {
     const policy = { paths: { forbidden: ['/data', `${WORKSPACE}/private`] } };
@@ -60,7 +57,7 @@ describe('paths of a call', () => {
     expect(read('../../other/s/a', { ...wide, policy: { paths: { ...policy.paths, workspaceOnly: false } } }).effect).toBe('deny');
   });
 
-  it('refuses absolute paths and those with a parent folder where only the workspace counts [PP-21, PP-23]', () => {
+  it('refuses absolute paths and parent folders if only the workspace is allowed [PP-21, PP-23]', () => {
     for (const path of ['/elsewhere/x', 'a/../b', '~/x', `${WORKSPACE}/a`]) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('deny');
     for (const path of ['a..b', 'a/b']) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('allow');
     expect(read('/elsewhere/x', { ...wide, policy: { paths: { workspaceOnly: false, outside: 'ask' } } }).effect).toBe('ask');
@@ -85,7 +82,7 @@ describe('paths of a call', () => {
       expect(write('/vault/inbox/a', circumstances).effect).toBe('allow');
     });
 
-    it('says the reason of a violation in other roots [PP-28]', () => {
+    it('states the reason of a violation in other roots [PP-28]', () => {
       expect(textOf(write('/vault/a', circumstances))).toContain('blocked by security policy (PathOutsideAllowedRoots)');
       expect(textOf(read('/nowhere', { policy: { paths: { roots, outside: 'deny' } } }))).toContain('PathOutsideAllowedRoots');
     });
@@ -96,7 +93,7 @@ describe('paths of a call', () => {
       paths: { trustWorkspace: false, trusted: [{ tools: ['file_*'], allowed: ['src', '/docs/*.md'], denied: ['src/secret'] }] },
     };
 
-    it('runs, asks or denies by path globs of a tool; a pattern covers what is below it, and denied beats allowed [PP-30]', () => {
+    it('runs, asks or denies by path globs of a tool; a pattern covers everything below, and denial wins [PP-30]', () => {
       expect(read('src/a', { policy }).effect).toBe('allow');
       expect(read('/docs/a.md', { policy }).effect).toBe('allow');
       expect(read('docs/x', { policy }).effect).toBe('ask');
@@ -110,7 +107,7 @@ describe('paths of a call', () => {
       expect(read('src/secret/x', { policy: { ...policy, allowedTools: ['file_read'] } }).effect).toBe('deny');
     });
 
-    it('refuses paths that shell may not open to other tools that run commands, and opens none for them', () => {
+    it('refuses other command tools the paths that shell may not open, and opens none for them', () => {
       const repl = { ...TOOLS.shell, name: 'repl', aliases: [], pool: 'shell' as const };
       for (const name of ['shell', 'bash', 'execute_bash']) {
         const paths = { trustWorkspace: false, trusted: [{ tools: [name], allowed: ['src'], denied: ['src/secret'] }] };
@@ -128,7 +125,7 @@ describe('paths of a call', () => {
       expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
   });
 
-  it('decides all paths of a call: one denied path denies the call, and undecided ones are asked for together [PP-31]', () => {
+  it('decides all paths of a call together: one denied path denies it, undecided ones are one question [PP-31]', () => {
     const denied = { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['no'] }] } };
     expect(read(['yes', 'no'], { policy: denied }).effect).toBe('deny');
     const asked = read(['/a', '/b', 'c']);

@@ -38,7 +38,7 @@ describe('a pattern of commands', () => {
     'echo {/etc/shadow,a}',
     'echo --file={/etc/shadow,a}',
     'echo < $F',
-  ])('asks where a pattern covers more than words in the workspace: %j', (command) => {
+  ])('asks if a pattern covers more than plain words in the workspace: %j', (command) => {
     expect(byPattern(command, 'echo .*', 'true')).toBe('ask');
     expect(byPattern(command, '[\\s\\S]*')).toBe('ask');
   });
@@ -60,7 +60,7 @@ describe('a pattern of commands', () => {
     '{ echo a; } 2>/dev/null',
   ])('covers the words of each command by a pattern: %j', (command) => expect(byPattern(command, 'echo .*')).toBe('allow'));
 
-  it('covers by a pattern what it names in plain text: the assignment it begins with, or the whole command', () => {
+  it('covers the plain text of a pattern: a leading assignment, or the whole command', () => {
     expect(byPattern('NODE_ENV=test npm run a', 'NODE_ENV=test npm .*')).toBe('allow');
     expect(byPattern('npm run a', 'NODE_ENV=test npm .*')).toBe('ask');
     expect(byPattern('AWS_PROFILE=dev aws s3 ls', 'AWS_PROFILE=dev aws s3 ls')).toBe('allow');
@@ -90,7 +90,7 @@ describe('a pattern of commands', () => {
     ]);
   });
 
-  it('lets a redirection run again that a person trusted word for word', () => {
+  it('runs a redirection again that a person trusted word for word', () => {
     const [full] = judge('echo a >/etc/f').trustOptions ?? [];
     const grants = addGrant(NO_GRANTS, full ?? { grants: {} });
     const effect = (command: string) => judge(command, { grants }).effect;

@@ -28,7 +28,7 @@ describe('operations of services', () => {
     ['IAM', 'Create-User', 'iam:create-*'],
     [' iam', 'create-user ', 'iam:create-user'],
     ['iam', 'a/b', 'iam:*'],
-  ])('denies operations of services where a glob denies them: %s %s by %s [PP-86]', (service, operation, glob) => {
+  ])('denies operations of services by a glob: %s %s by %s [PP-86]', (service, operation, glob) => {
     const settings = { aws: { deniedServices: [glob], allowedServices: ['*'], autoAllow: true } };
     for (const posture of [SUPERVISED, UNATTENDED]) {
       const { effect, reasons } = aws(service, operation, settings, posture);
@@ -53,7 +53,7 @@ describe('operations of services', () => {
     expect([on(['.aws/cli/alias']), on(['s3://a', 'file']), on('file'), on([1])]).toEqual(['ask', 'ask', 'ask', 'ask']);
   });
 
-  it('decides all operations when a tool takes several', () => {
+  it('decides all operations of a call together', () => {
     const several = (operation: string[]) => decide(factsOf('aws', { service: 'iam', operation }, {}));
     expect([several(['list-a', 'get-b']).effect, several(['list-a', 'put-b']).effect]).toEqual(['allow', 'ask']);
   });
@@ -74,7 +74,7 @@ describe('agents that a call starts', () => {
 });
 
 describe('the settings of a tool', () => {
-  it('takes the tier of a tool from its settings, by any of its names, the last word holding', () => {
+  it('reads the tier of a tool from its settings by any of its names; the last setting wins', () => {
     const tier = (...settings: PolicySettings[]) => tierOf(TOOLS.shell, resolvePolicy(...settings));
     expect(tier()).toBe('privileged');
     expect(tier({ toolsSettings: { bash: { tier: 'read_only' } } })).toBe('read_only');
@@ -87,7 +87,7 @@ describe('the settings of a tool', () => {
     ).toBe('read_only');
   });
 
-  it('applies settings of shell to the other tools that run commands where they forbid, and not where they allow', () => {
+  it('applies denying settings of shell to the other command tools, but no allowing ones', () => {
     const family = { ...TOOLS.aws, pool: 'shell' as const };
     const judged = (toolsSettings: PolicySettings['toolsSettings'], operation: string) =>
       decide({ ...factsOf('aws', { service: 's3api', operation }, { policy: { toolsSettings } }), tool: family }).effect;
@@ -107,7 +107,7 @@ describe('the settings of a tool', () => {
     expect(tierOf({ ...stranger, source: 'builtin' }, POLICY_PROFILES.claw)).toBe('read_only');
   });
 
-  it('lets a tool run without asking by its settings, and lifts no denial by that', () => {
+  it('runs a tool without a question by its settings, despite which denials hold', () => {
     const policy: PolicySettings = { toolsSettings: { shell: { autoAllow: true } } };
     expect(decide(factsOf('shell', { command: 'make' }, { policy })).effect).toBe('allow');
     expect(decide(factsOf('shell', { command: 'rm -rf /' }, { policy })).effect).toBe('deny');

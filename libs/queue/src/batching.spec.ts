@@ -53,7 +53,7 @@ describe('the batching backend', () => {
     redis.disconnect();
   });
 
-  it('strands no job when connections break: what was fetched but never arrived is given back at once', async () => {
+  it('strands no job when connections break: fetched but undelivered jobs return at once', async () => {
     for (const slots of [3, 20]) consume(slots, () => new Promise(setImmediate));
     for (let n = 0; n < 3000; n += 100) {
       await Promise.all(Array.from({ length: 100 }, (_unused, i) => dispatchSurely(n + i)));
@@ -67,7 +67,7 @@ describe('the batching backend', () => {
     );
   });
 
-  it('leaves nothing in Redis but the marker, the counter and BullMQ’s own notes', async () => {
+  it('leaves only the marker, the counter and BullMQ’s own notes in Redis', async () => {
     consume(10, async () => {});
     await Promise.all(Array.from({ length: 200 }, (_unused, n) => dispatchSurely(n)));
     await eventually(() => ran.size === 200, 'all jobs to run');
@@ -91,7 +91,7 @@ describe('the batching backend', () => {
     expect(await redis.exists(key, `${key}:lock`)).toBe(2);
   });
 
-  it('gives a job whose worker fell silent to another soon after its lock ran out', async () => {
+  it('gives the job of a silent worker to another one soon after its lock expired', async () => {
     const held: string[] = [];
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -124,7 +124,7 @@ describe('the batching backend', () => {
     await eventually(() => ran.has(idOf(1)), 'the job to run when it is added again');
   });
 
-  it('takes no job while the queue is paused, and wakes up when it is not any more', async () => {
+  it('fetches no job while the queue is paused, and wakes up when it resumes', async () => {
     await redis.hset(`${PREFIX}meta`, 'paused', '1');
     consume(1, async () => {});
     await dispatchSurely(1);

@@ -71,7 +71,7 @@ describe('a script that runs when jobs are taken', () => {
     redis.disconnect();
   });
 
-  it('tells each handler what the dequeue script said about its call', async () => {
+  it('passes the answer of the dequeue script to each handler', async () => {
     consume(5, counting);
     await Promise.all(Array.from({ length: 40 }, (_unused, n) => dispatch(n)));
     await eventually(() => handled.size === 40, 'all jobs to be handled');
@@ -91,7 +91,7 @@ describe('a script that runs when jobs are taken', () => {
     expect(new Set(await redis.hvals('taken'))).toEqual(new Set(['1']));
   });
 
-  it('says that an answer got lost when the dequeue script failed, since it may have run', async () => {
+  it('reports a lost answer when the dequeue script failed, since it may have run', async () => {
     consume(2, { lua: "local function onDequeue() error('no') end", args: [] });
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');
@@ -99,7 +99,7 @@ describe('a script that runs when jobs are taken', () => {
     await queueIsEmpty();
   });
 
-  it('leaves no job that was taken without a handler when the consumer closes', async () => {
+  it('returns fetched jobs without a handler when the consumer closes', async () => {
     // Closes a few turns of the event loop after the start, while many jobs are under way to loops that no longer poll.
     for (let round = 0; round < 100; round++) {
       await Promise.all(Array.from({ length: 50 }, (_unused, n) => dispatch(100 * round + n)));

@@ -155,7 +155,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => handled.size === 5, 'all jobs to be handled');
   });
 
-  it('hands jobs to as many idle workers as there is work for', async () => {
+  it('hands jobs to as many idle workers as there are jobs', async () => {
     const ran = [0, 0, 0];
     for (const index of ran.keys()) consume(2, async () => void (ran[index] = (ran[index] ?? 0) + 1));
     await noted(3);
@@ -191,7 +191,7 @@ describe('jobs that are handed over to idle workers', () => {
     expect(twice).toEqual([]);
   });
 
-  it('leaves jobs in the queue when they must not run again, and when such jobs wait', async () => {
+  it('leaves jobs in the queue if they must not run again, and while such jobs wait', async () => {
     const stop = consume(1);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];
@@ -209,7 +209,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => messages.length > 0, 'a job to be handed over');
   });
 
-  it('leaves jobs in the queue when the worker that left the note listens no more, or has said nothing for long', async () => {
+  it('leaves jobs in the queue if the noted worker no longer listens, or has been silent for long', async () => {
     consume(1);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];
@@ -248,7 +248,7 @@ describe('jobs that are handed over to idle workers', () => {
     await eventually(() => handled.size === 2, 'both jobs to be handled');
   });
 
-  it('leaves the marker to other workers when a worker takes it that has no slot free any more', async () => {
+  it('leaves the marker to other workers if its worker has no free slot', async () => {
     let release = () => {};
     consume(1, () => new Promise((resolve) => (release = resolve)));
     await noted(1);
@@ -264,7 +264,7 @@ describe('jobs that are handed over to idle workers', () => {
   });
 
   it(
-    'finds handed over jobs when their message got lost, and fetches nothing for their slots until then',
+    'finds handed-over jobs whose message was lost, and fetches nothing for their slots until then',
     async () => {
       let release = () => {};
       consume(1, () => new Promise((resolve) => (release = resolve)));
@@ -283,14 +283,14 @@ describe('jobs that are handed over to idle workers', () => {
     2 * LOST_MS,
   );
 
-  it('hands over jobs for as many slots as there are now', async () => {
+  it('hands over jobs for the present number of slots', async () => {
     const consumer = consume(3);
     await noted(1);
     consumer.setConcurrency(1);
     await eventually(async () => (await notes())[0]?.[1].split(' ')[1] === '1', 'a note for one slot');
   });
 
-  it('runs jobs once when they were found under the lock of the worker before their message came', async () => {
+  it('runs a job once that was found under the worker’s lock before its message arrived', async () => {
     consume(2);
     await noted(1);
     const [[token, note]] = (await notes()) as [[string, string]];

@@ -58,7 +58,7 @@ describe('fair share of a pool', () => {
     redis.disconnect();
   });
 
-  it('takes a tenant’s one call at the latest second, though another tenant queued 10,000 before it', async () => {
+  it('serves a tenant’s only call within a second behind 10,000 of another tenant', async () => {
     for (let i = 0; i < 10; i++) await send(many(1000, 'greedy'));
     const [lone = ''] = await send(many(1, 'modest'));
     expect(await queue.position('shell', { callId: lone, attempt: 1 })).toEqual({ ahead: 1, waiting: 10_001, active: 0 });
@@ -70,7 +70,7 @@ describe('fair share of a pool', () => {
     expect(order).toContain(lone);
   });
 
-  it('shares as fairly with who comes while the other’s backlog is already being worked off', async () => {
+  it('shares fairly with a tenant that arrives while another’s backlog is processed', async () => {
     await send(many(500, 'greedy'));
     let open: (() => void)[] = [];
     consume(4, () => new Promise<void>((resolve) => open.push(resolve)));
@@ -91,7 +91,7 @@ describe('fair share of a pool', () => {
     await consumer?.close().catch(() => {});
   });
 
-  it('lets a call of a lower class wait for a bounded number of higher ones, and no more', async () => {
+  it('delays a call of a lower class behind a bounded number of higher ones', async () => {
     await send(many(200, 'greedy', 'high'));
     const [low = ''] = await send(many(1, 'greedy', 'low'));
     const [normal = ''] = await send(many(1, 'greedy', 'normal'));
@@ -101,7 +101,7 @@ describe('fair share of a pool', () => {
     expect(order.indexOf(low)).toBe(32);
   });
 
-  it('gives every tenant its turn and keeps each tenant’s order, whatever is sent and however it is fetched', async () => {
+  it('alternates tenants and keeps the order of each, for any submission and fetching', async () => {
     const tenant = fc.constantFrom('a', 'b', 'c', 'd');
     const priority = fc.constantFrom<Priority>('high', 'normal', 'low');
     await fc.assert(
@@ -133,7 +133,7 @@ describe('fair share of a pool', () => {
     await eventually(async () => (await redis.exists('{q-shell}:calls-shell:fair')) === 0, 'the tags to be gone');
   });
 
-  it('keeps a queue in order when its tags are lost in between', async () => {
+  it('keeps the order of a queue whose tags were lost', async () => {
     await send([...many(20, 'a'), ...many(2, 'b')]);
     await redis.del('{q-shell}:calls-shell:fair');
     await send([...many(20, 'a'), ...many(2, 'b')]);
@@ -142,7 +142,7 @@ describe('fair share of a pool', () => {
     expect(new Set(order).size).toBe(44);
   });
 
-  it('returns the position of a waiting call, and nothing once it was taken', async () => {
+  it('returns the position of a waiting call, and nothing after its dequeue', async () => {
     const ids = await send([...many(3, 'a'), ...many(1, 'b'), ...many(1, 'b', 'high')]);
     const places = await Promise.all(ids.map(async (callId) => (await queue.position('shell', { callId, attempt: 1 }))?.ahead));
     expect(places).toEqual([1, 3, 4, 2, 0]);
@@ -152,7 +152,7 @@ describe('fair share of a pool', () => {
     expect(await queue.position('shell', { callId: ids[0] ?? '', attempt: 1 })).toBeUndefined();
   });
 
-  it('finds the oldest job behind any number of lines', async () => {
+  it('finds the oldest job among any number of tenants', async () => {
     const [taken = '', ...old] = await send(many(3, 'a'));
     for (const callId of old) await redis.hset(`{q-shell}:calls-shell:${callId}-1`, 'timestamp', Date.now() - 60_000);
     await redis.zrem('{q-shell}:calls-shell:prioritized', `${taken}-1`);

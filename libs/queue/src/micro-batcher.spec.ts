@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MicroBatcher } from './micro-batcher.js';
 
 describe('MicroBatcher', () => {
-  it('runs what came in one turn of the event loop together, and answers each item', async () => {
+  it('runs the items of one turn of the event loop together, and answers each', async () => {
     const runs: number[][] = [];
     const batcher = new MicroBatcher<number, number>(async (items) => {
       runs.push([...items]);
@@ -12,7 +12,7 @@ describe('MicroBatcher', () => {
     expect(runs).toEqual([[1, 2, 3]]);
   });
 
-  it('lets no item join a run that is under way, and runs one at a time', async () => {
+  it('adds no item to a running batch, and runs one batch at a time', async () => {
     const started: (() => void)[] = [];
     const seen: number[][] = [];
     const batcher = new MicroBatcher<number, number>(async (items) => {
@@ -33,7 +33,7 @@ describe('MicroBatcher', () => {
     expect(seen).toEqual([[1], [2, 3]]);
   });
 
-  it('splits what is too much for one run, keeping the order', async () => {
+  it('splits too large a batch in order', async () => {
     const sizes: number[] = [];
     const batcher = new MicroBatcher<number, number>(async (items) => {
       sizes.push(items.length);
@@ -45,7 +45,7 @@ describe('MicroBatcher', () => {
     expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('rejects the items of a run that failed and goes on with the next', async () => {
+  it('rejects the items of a failed batch, and continues with the next', async () => {
     let fail = true;
     const batcher = new MicroBatcher<number, number>(async (items) => {
       if (fail) throw new Error('no connection');

@@ -56,7 +56,7 @@ describe.each<QueueBackend>(['batching', 'stock'])('queues of the %s backend, as
 });
 
 describe('the name of a queue', () => {
-  it('keeps the hash tag of the prefix of a queue, and refuses what would change it', () => {
+  it('keeps the hash tag of a queue prefix, and refuses one that changes it', () => {
     const word = fc.oneof(anyText(), fc.stringMatching(/^[A-Za-z0-9._{}:-]{0,130}$/));
     fc.assert(
       fc.property(word, (pool) => {

@@ -31,7 +31,7 @@ const json = fc.letrec<{ json: Json }>((tie) => ({
 const GITHUB = 'ghp_q7a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7';
 
 describe('placeholders', () => {
-  it('restores the original value of placeholders that come back unchanged at their paths, texts and keys alike', () => {
+  it('restores placeholders that return unchanged at their paths, as values and keys', () => {
     fc.assert(
       fc.property(json, (value) => {
         const { masked: shown, restore } = maskSecrets(redactor, value);
@@ -42,7 +42,7 @@ describe('placeholders', () => {
     );
   });
 
-  it('refuses placeholders at every path where no secret was', () => {
+  it('refuses placeholders at paths that had no secret', () => {
     const { restore } = maskSecrets(redactor, { login: { password: 'hunter2x' }, list: [GITHUB, 'b'], [GITHUB]: 1, 'a/b': 1 });
     const refused: readonly (readonly [Json, string])[] = [
       [{ other: '[REDACTED]' }, '/other'],
@@ -61,7 +61,7 @@ describe('placeholders', () => {
     });
   });
 
-  it('refuses placeholders in a list unless each item with one comes back as it was shown, at its place', () => {
+  it('refuses placeholders in a list unless each item returns unchanged at its index', () => {
     const user = (name: string, password: string) => ({ name, password });
     const { restore } = maskSecrets(redactor, {
       users: [user('ann', 'hunter2x'), user('bob', 'hunter3x')],
@@ -89,7 +89,7 @@ describe('placeholders', () => {
     });
   });
 
-  it('restores no secret of a list at another place, whatever a hook takes out, moves or repeats', () => {
+  it('restores no secret of a list at another index, for any removal, move or copy by a hook', () => {
     const secrets = fc.uniqueArray(token, { minLength: 1, maxLength: 4 });
     const moved = fc.array(fc.nat(5), { maxLength: 6 });
     fc.assert(
@@ -112,7 +112,7 @@ describe('placeholders', () => {
 });
 
 describe('a secret as a key', () => {
-  it('takes out a secret as a key, at any depth, and keeps keys apart that become alike', () => {
+  it('removes a secret used as a key, at any depth, and keeps colliding keys apart', () => {
     const other = GITHUB.replaceAll('q7', 'x9');
     const { value, secrets } = redactor.json({ a: [{ [GITHUB]: 1, [other]: 2, plain: 3 }] });
     expect(value).toEqual({ a: [{ '[REDACTED]': 1, '[REDACTED] (2)': 2, plain: 3 }] });

@@ -79,7 +79,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('finds secrets however the text is cut into pieces [PP-105]', () => {
+  it('finds secrets in a text cut into any pieces [PP-105]', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (parts, cuts, entropy) => {
         const text = textOf(parts);
@@ -90,7 +90,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('shows no half of a secret where a text was cut off, and before the cut what the whole text would show', () => {
+  it('shows no half of a secret at a cut, and the same text before it as without the cut', () => {
     fc.assert(
       fc.property(texts, fc.nat(), (parts, place) => {
         const text = textOf(parts);
@@ -116,7 +116,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('changes nothing of what it has redacted', () => {
+  it('leaves its own output unchanged', () => {
     fc.assert(
       fc.property(texts, (parts) => {
         const once = redactor.text(textOf(parts));
@@ -126,19 +126,19 @@ describe('Redactor', () => {
     );
   });
 
-  it('looks at each part of a text for one private key, however many begin', () => {
+  it('searches each part of a text for one private key, for any number of beginnings', () => {
     const before = process.cpuUsage();
     expect(redactor.text('-----BEGIN PRIVATE KEY-----\n'.repeat(30_000))).not.toContain('PRIVATE');
     expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
   });
 
-  it('redacts a private key to its last line, also where another label stands in it', () => {
+  it('redacts a private key to its last line, also with another label inside', () => {
     const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----BEGIN \nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----';
     expect(redactor.text(`${key} after`)).toBe('[REDACTED] after');
     expect(redactor.text(`-----BEGIN PRIVATE KEY-----\n${key} after`)).toBe('[REDACTED]\n[REDACTED] after');
   });
 
-  it('holds back a bounded part of a text only, also of a secret that never ends', () => {
+  it('delays a bounded part of a text, also of an endless secret', () => {
     for (const piece of ['token=aaaaaaaa1', 'ghp_', 'a', '-----BEGIN PRIVATE KEY-----', 'AAAAAAAAAAAAAAAAAAAAAAAA', 'https://']) {
       const stream = redactor.stream();
       let came = 0;
@@ -157,7 +157,7 @@ describe('Redactor', () => {
     }
   });
 
-  it('gives out redacted lines as they come: nothing is held behind a line break', () => {
+  it('releases redacted lines at once: it delays nothing after a line break', () => {
     const stream = redactor.stream();
     expect(stream.push('compiling token.ts\n')).toBe('compiling token.ts\n');
     expect(stream.push('password: ')).toBe('password:');
@@ -210,7 +210,7 @@ describe('Redactor', () => {
     expect(redactor.text(text)).toBe(text);
   });
 
-  it('finds random-looking tokens only when asked to, and no digests or ids among them [PP-105]', () => {
+  it('finds random-looking tokens only on request, but no digests or ids [PP-105]', () => {
     const token = 'artifact_id=A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2';
     expect(redactor.text(token)).toBe(token);
     expect(random.text(token)).toBe('artifact_id=[REDACTED]');
@@ -244,7 +244,7 @@ describe('Redactor', () => {
     expect(redactor.json(harmless).value).toBe(harmless);
   });
 
-  it('redacts texts that are secret wherever they stand, the longer one of two', () => {
+  it('redacts texts that are secret in any place, the longer of two', () => {
     const by = Redactor.of({ values: ['open-sesame', 'open-sesame-street'] });
     expect(by.text('xopen-sesame-streetx open-sesame!')).toBe('x[REDACTED]x [REDACTED]!');
     expect(by.withSecrets(['once-more']).text('open-sesame once-more')).toBe('[REDACTED] [REDACTED]');
@@ -252,7 +252,7 @@ describe('Redactor', () => {
   });
 
   it.each(['ghp_', 'password=', '.eyJaaaaaaaaaa-eyJ', '-eyJ'])(
-    'redacts arguments that repeat %s up to a megabyte, and what was found in them',
+    'redacts arguments that repeat %s up to a megabyte, and all occurrences',
     (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
       const { value, secrets } = redactor.json({ text });
@@ -262,7 +262,7 @@ describe('Redactor', () => {
     },
   );
 
-  it('numbers keys that become alike one after the other, however many they are', () => {
+  it('numbers colliding keys in order, for any number of them', () => {
     const keys = Array.from({ length: 500 }, (_, n) => `ghp_${'a1b2'.repeat(8)}${1_000 + n}`);
     const looks = jest.spyOn(Set.prototype, 'has');
     const names = [...(Redactor.of().redactedKeys(Object.fromEntries(keys.map((key) => [key, 1]))) ?? [])];
@@ -303,12 +303,12 @@ describe('Redactor', () => {
     ['eyJhbGciOiJI.abczdWIiOiIx.c2lnbmF0dXJlMTIzNA', 'eyJhbGciOiJI.abczdWIiOiIx.c2lnbmF0dXJlMTIzNA'],
     ['eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkw.c2lnbmF0dXJl', 'eyJhbGciOi.eyJzdWIiOiIxMjM0NTY3ODkw.c2lnbmF0dXJl'],
     ['eyJhbGciOiJIabcdef.eyJzdWIiOiIxMjM0.abc.defghij', 'eyJhbGciOiJIabcdef.eyJzdWIiOiIxMjM0.abc.defghij'],
-  ])('redacts of %s what is a web token', (text, shown) => {
+  ])('redacts only the web token of %s', (text, shown) => {
     const by = Redactor.of();
     expect(by.text(text)).toBe(shown);
   });
 
-  it('takes more names of secrets', () => {
+  it('accepts further names of secrets', () => {
     expect(Redactor.of({ names: ['Kunden-Nummer'] }).text('kunden_nummer=12')).toBe('kunden_nummer=[REDACTED]');
   });
 });

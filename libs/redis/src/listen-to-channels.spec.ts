@@ -3,7 +3,7 @@ import { listenToChannels } from './listen-to-channels.js';
 import { createRedis } from './redis-client.js';
 
 describe('listenToChannels', () => {
-  it('receives the messages of its channels only, and after a reconnect looks again and receives further ones', async () => {
+  it('receives only messages of its channels, and after a reconnect checks once and continues', async () => {
     const [subscriber, publisher] = [
       createRedis(process.env.TEST_REDIS_URL ?? '', { role: 'subscriber' }),
       createRedis(process.env.TEST_REDIS_URL ?? ''),

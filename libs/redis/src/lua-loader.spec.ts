@@ -31,7 +31,7 @@ describe('loadLua', () => {
     ]);
   });
 
-  it('inserts a file inside of a function, where the line is indented', async () => {
+  it('inserts a file inside of a function at an indented line', async () => {
     const text = await load({
       'main.lua': 'local function both()\n  --- @include "one"\n  return one() + one()\nend',
       'one.lua': 'local function one() return 1 end',

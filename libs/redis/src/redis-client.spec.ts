@@ -44,13 +44,13 @@ describe('parseRedisUrl', () => {
   });
 
   it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])(
-    'refuses the Redis URL %j and says what it expects',
+    'refuses the Redis URL %j with the expected form',
     (url) => {
       expect(() => parseRedisUrl(url)).toThrow(/Expected redis:\/\//);
     },
   );
 
-  it('keeps the password of a Redis URL out of the message', () => {
+  it('hides the password of a Redis URL in the message', () => {
     expect(() => parseRedisUrl('redis://u:hunter2@a,b')).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),
     );
@@ -64,13 +64,13 @@ describe('createRedis', () => {
     redis.disconnect();
   });
 
-  it('lets a producer fail at once while the server is away', async () => {
+  it('rejects commands of producers at once while the server is away', async () => {
     const redis = createRedis('redis://127.0.0.1:1', { role: 'producer' });
     await expect(redis.ping()).rejects.toThrow(/ECONNREFUSED|Connection is closed|Stream isn't writeable|max retries/i);
     redis.disconnect();
   });
 
-  it('connects again when the server takes no writes any more, since the address may lead to another by now', async () => {
+  it('reconnects when the server refuses writes, since the address may lead to another one by then', async () => {
     const server = await startRedisServer();
     const redis = createRedis(server.url);
     try {
@@ -85,7 +85,7 @@ describe('createRedis', () => {
     }
   });
 
-  it('lets workers wait for Redis for ever', () => {
+  it('waits for Redis without limit in workers', () => {
     expect(redisOptionsFor(parseRedisUrl('redis://a')).maxRetriesPerRequest).toBeNull();
   });
 });

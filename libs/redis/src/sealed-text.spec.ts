@@ -4,7 +4,7 @@ import { openText, sealText } from './sealed-text.js';
 describe('sealed texts', () => {
   const seal = { secret: 'a secret of the tests', purpose: 'tests', boundTo: 'tenant/name' };
 
-  it('opens a sealed text with the same secret, purpose and facts only, and shows nothing of it', () => {
+  it('decrypts a sealed text only with the same secret, purpose and facts, and reveals nothing of it', () => {
     const sealed = sealText('the text', seal);
     expect(openText(sealed, seal)).toBe('the text');
     expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('the text');

@@ -59,7 +59,7 @@ describe('Sentinels that know different masters', () => {
     return connection;
   };
 
-  it('asks all at once; the view of the newest failover comes first, and silent ones are left out', async () => {
+  it('asks all Sentinels at once; the newest failover comes first, and silent ones are omitted', async () => {
     const ports = await Promise.all([
       sentinel(() => ({ epoch: 3, replicas: 2, master: former })),
       sentinel(),
@@ -72,13 +72,13 @@ describe('Sentinels that know different masters', () => {
     ]);
   });
 
-  it('leads a connection to the master of the newest failover, whichever is asked first', async () => {
+  it('connects to the master of the newest failover, whichever Sentinel answers first', async () => {
     const stale = await sentinel(() => ({ epoch: 3, replicas: 2, master: former }));
     const newest = await sentinel(() => ({ epoch: 4, replicas: 2, master: redis }));
     expect(await connect(stale, newest).config('GET', 'port')).toEqual(['port', String(redis.port)]);
   });
 
-  it('says how many replicas must have what is acknowledged; a smaller setting is warned of', async () => {
+  it('computes how many replicas must acknowledge a write; a smaller setting gives a warning', async () => {
     let view: View = { epoch: 4, replicas: 2, master: redis };
     const ports = await Promise.all([sentinel(() => view), sentinel(() => ({ epoch: 3, replicas: 5, master: former }))]);
     const connection = connect(...ports);
@@ -113,7 +113,7 @@ describe('Sentinels that know different masters', () => {
     await eventually(async () => (await number.current()) === 1, 'the replica that Sentinel has found');
   });
 
-  it('keeps the last number while no Sentinel answers; without one there is none', async () => {
+  it('keeps the last number while no Sentinel answers, and has none before', async () => {
     const port = await sentinel(() => ({ epoch: 1, replicas: 3, master: redis }));
     const known = new ReplicaNumber(connect(port));
     expect(await known.current()).toBe(3);

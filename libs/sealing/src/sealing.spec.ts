@@ -70,7 +70,7 @@ describe('archiving and trimming', () => {
   const inRedis = async () => (await redis.keys('*')).filter((key) => /:call:|:blob:|:kept$/.test(key)).toSorted();
   const logLengths = () => Promise.all(NAMES.map((name) => redis.xlen(keys.log(name))));
 
-  it('reads a call that has left Redis as it was before', async () => {
+  it('reads a call unchanged after it has left Redis', async () => {
     const blobs = new BlobStore(redis);
     const callId = await submit({
       submitted: {
@@ -131,7 +131,7 @@ describe('archiving and trimming', () => {
       expect(await store.read(id).catch((error: unknown) => error)).toBeUndefined();
   });
 
-  it('leaves as many ended calls in Redis as the hot window has, and those that are younger than its age', async () => {
+  it('keeps as many ended calls in Redis as the hot window allows, and those younger than its age', async () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const name = partitionOf(log.newCallId('acme', 's'));
     const archiver = new PartitionArchiver(redis, archive, name, { maxAgeMs: 3_600_000, maxCalls: 40 });
@@ -149,7 +149,7 @@ describe('archiving and trimming', () => {
     expect(await left(3_700_000)).toBe(0);
   });
 
-  it('keeps what a call needs that waits for approval while thousands of others end, no more, and lets it run', async () => {
+  it('keeps only what a waiting call needs while thousands of others end, and lets it run', async () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const digest = 'd'.repeat(64);
     const callId = await submit({ meta, followUp: { kind: 'approval', data: { reasons: [], digest, expiresInMs: 60_000 } } });
@@ -210,7 +210,7 @@ describe('archiving and trimming', () => {
     expect(await trimmed(archiver, Date.now() + 20_000)).toEqual([]);
   });
 
-  it('lets readers of the whole log begin at its first event', async () => {
+  it('starts readers of the whole log at its first event', async () => {
     const ids = await Promise.all(Array.from({ length: 25 }, async () => run(await submit(), 2)));
     const reader = (source: LogReader) => Promise.all(NAMES.map((name) => readAll(source, name)));
     const before = await reader(new LogReader(redis));
@@ -222,7 +222,7 @@ describe('archiving and trimming', () => {
     expect(ids.length).toBe(25);
   });
 
-  it('seals each event once, whatever fails, with two processes at work', async () => {
+  it('seals each event once, for any failure, with two processes', async () => {
     const ids: string[] = [];
     for (let round = 0; round < 6; round += 1) {
       for (let n = 0; n < 10; n += 1) ids.push(await run(await submit(), n % 3));
@@ -242,7 +242,7 @@ describe('archiving and trimming', () => {
     expect(await inRedis()).toEqual([]);
   });
 
-  it('begins a new generation where Redis lost events that are archived', async () => {
+  it('begins a new generation if Redis lost archived events', async () => {
     const meta = { tenantId: 'acme', tool: 'echo', sessionId: 's' };
     const first = await run(await submit({ meta }));
     const name = partitionOf(first);

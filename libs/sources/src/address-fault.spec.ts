@@ -20,7 +20,7 @@ describe('the reason why an address of a source does not answer', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', `TLS failed at ${SHOWN}: does the server speak https there, or http?`],
     ['CERT_HAS_EXPIRED', `TLS failed (CERT_HAS_EXPIRED) at ${SHOWN}: is the certificate one that the worker trusts?`],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', `TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT) at ${SHOWN}: is the certificate one that the worker trusts?`],
-  ])('names for %s the address of a source, the reason and what to check, without the query', (code, sentence) => {
+  ])('explains for %s the address of a source, the reason and what to check, without the query', (code, sentence) => {
     const failed = new TypeError('fetch failed', { cause: coded(code) });
     expect(addressFault(failed, URL_GIVEN)?.message).toBe(sentence);
     // Errors as of a name with several addresses, one reason each.
@@ -28,13 +28,13 @@ describe('the reason why an address of a source does not answer', () => {
     expect(addressFault(each, URL_GIVEN)?.message).toBe(sentence);
   });
 
-  it('leaves a refusal of the egress policy and unknown reasons as they are', () => {
+  it('keeps a refusal of the egress policy and unknown reasons unchanged', () => {
     const refusal = new EgressError('blocked', 'Blocked: not public', false, coded('ECONNREFUSED'));
     expect(addressFault(new TypeError('fetch failed', { cause: refusal }), URL_GIVEN)).toBeUndefined();
     expect(addressFault(new Error('odd'), URL_GIVEN)).toBeUndefined();
   });
 
-  it('names a port at which nothing listens, and http where https was expected', async () => {
+  it('explains a port without a listener, and http in place of https', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;

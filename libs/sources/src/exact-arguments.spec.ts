@@ -81,7 +81,7 @@ describe('arguments of sources', () => {
     expect(Buffer.from(body ?? []).toString()).toBe('{"constructor":"ferrari","toString":"x"}');
   });
 
-  it('gives all digits to programs that read JSON text, and refuses them where a library would round them', async () => {
+  it('passes all digits to programs that read JSON text, and refuses them for libraries that would round them', async () => {
     const json = '{"id":725653563933458433}';
     expect(exactJsonText(await received('mcp', json))).toBe(json);
     expect(exactJsonText(await received('folder', json))).toBe(json);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { AddressFault } from './address-fault.js';
 import { failureText } from './failure-text.js';
 
-it('says why a source failed, once, whatever it is made of', () => {
+it('states once why a source failed, for any error', () => {
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:9');
   const failed = new TypeError('fetch failed', { cause: refused });
   expect(failureText(new Error('Probe failed: fetch failed', { cause: failed }))).toBe(
@@ -17,7 +17,7 @@ it('says why a source failed, once, whatever it is made of', () => {
   expect(failureText(loop)).toBe('a: b');
 });
 
-it('says of an address that does not answer the sentence that names it, without what a library says around it', () => {
+it('explains an unreachable address in one sentence, without the library’s wording', () => {
   const fault = new AddressFault('Connection refused at http://x/: is the server running?', { cause: new Error('fetch failed') });
   expect(failureText(new Error('Version negotiation probe failed: fetch failed', { cause: fault }))).toBe(fault.message);
 });

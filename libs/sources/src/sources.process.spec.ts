@@ -102,7 +102,7 @@ describe('the catalog of sources', () => {
     expect(registry.resolve('create')).toBeUndefined();
   });
 
-  it('runs a tool of a source by the name that the source knows', async () => {
+  it('runs a tool of a source by the name that the source uses', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const host = await worker(new ScriptedSource(offerTool('issue.create')));
@@ -111,7 +111,7 @@ describe('the catalog of sources', () => {
     expect(await host.run({ tenantId: mine, name: 'tracker' }, 'issue.create', { text: 'a' }, CONTEXT)).toBe('issue.create {"text":"a"}');
   });
 
-  it('knows after a refresh what a source announced before it, also when an older look is under way', async () => {
+  it('finds a source’s earlier announcement after a refresh, also during an older one', async () => {
     let release = () => {};
     let held: Promise<void> | undefined;
     class HeldStore extends SourceStore {
@@ -153,7 +153,7 @@ describe('the catalog of sources', () => {
     await eventually(async () => registry.for(mine).resolve('create')?.available.ok, 'the tool to be available');
   });
 
-  it('keeps the last good list of a source that breaks, as unavailable, and recovers', async () => {
+  it('keeps the last good list of a broken source, as unavailable, and recovers', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const source = new ScriptedSource(offerTool('create'));
@@ -169,7 +169,7 @@ describe('the catalog of sources', () => {
     expect(host.health()).toEqual([{ tenantId: mine, name: 'tracker', state: 'works' }]);
   });
 
-  it('offers the beginning of a list that breaks off at first, and keeps the last good list later', async () => {
+  it('offers the beginning of the first list that breaks off, and later keeps the last good list', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const source = new ScriptedSource(offerTool('create'));
@@ -196,7 +196,7 @@ describe('the catalog of sources', () => {
     await announced(mine, 'create', 'list');
   });
 
-  it('reads the tools of a source again when the server says to a worker that only calls them that they changed', async () => {
+  it('reloads the tools of a source after the server announced a change to a worker that only calls them', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const [leading, calling] = [new ScriptedSource(offerTool('create')), new ScriptedSource(offerTool('create'))];
@@ -210,7 +210,7 @@ describe('the catalog of sources', () => {
     await eventually(async () => names(mine).join() === 'create,list', 'the list to be read', 45_000);
   });
 
-  it('lets no tenant rename or displace what the operator named', async () => {
+  it('prevents a tenant from renaming or displacing the operator’s tools', async () => {
     const mine = tenant();
     await define(mine, 'ops', {}, 'config');
     await worker(new ScriptedSource(offerTool('deploy')));
@@ -220,7 +220,7 @@ describe('the catalog of sources', () => {
     expect(registry.for(mine).resolve('deploy')?.source).toBe('ops');
   });
 
-  it('forgets an announced source when its announcer does not renew it, and keeps what was accepted', async () => {
+  it('removes an announced source that its announcer does not renew, and keeps its accepted tools', async () => {
     const mine = tenant();
     const id = { tenantId: mine, name: 'py' };
     await store.announce(ofWorkers(id), 60_000);
@@ -231,7 +231,7 @@ describe('the catalog of sources', () => {
     expect(await store.renew(id, 60_000)).toBe(false);
   });
 
-  it('leaves out tools of a source that cannot be read, and shows everything else', async () => {
+  it('omits unreadable tools of a source, and shows all others', async () => {
     const [mine, other] = [tenant(), tenant()];
     await redis.hset(keys.sourceEntries(), `${other}/broken`, '{"tools": [');
     await redis.hset(keys.sourceDefinitions(), `${other}/broken`, 'no JSON');
@@ -267,7 +267,7 @@ describe('the catalog of sources', () => {
     expect(Number((await store.revisions())[field]) - before).toBeLessThanOrEqual(2 + (performance.now() - started) / 500);
   });
 
-  it('lets the tools of a source wait for a person again when it gets another address, and shows nothing of them', async () => {
+  it('requires acceptance of a source’s tools again at a new address, and hides them until then', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     await worker(new ScriptedSource(offerTool('create')));
@@ -283,7 +283,7 @@ describe('the catalog of sources', () => {
     expect(tool()?.description).toContain('For tests');
   });
 
-  it('opens new sources while another one takes long to close', async () => {
+  it('opens new sources while another one closes slowly', async () => {
     const mine = tenant();
     await define(mine, 'slow');
     const source = new ScriptedSource(offerTool('create'));
@@ -299,7 +299,7 @@ describe('the catalog of sources', () => {
     closed();
   });
 
-  it('keeps the lists of a tenant within its budget, and offers what was left out when there is room', async () => {
+  it('keeps the lists of a tenant within its budget, and offers omitted tools when there is room', async () => {
     const mine = tenant();
     await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 20_000 }));
     const big = (name: string) => offerTool(name, { description: name.repeat(1_000) });
@@ -317,7 +317,7 @@ describe('the catalog of sources', () => {
     await eventually(async () => (await second())?.tools.length === 3, 'all tools of the second source');
   });
 
-  it('counts a source of a tenant for its budget, also when the config file gives another tenant one of that name', async () => {
+  it('counts a source of a tenant for its budget, also if another tenant has one of that name in the config file', async () => {
     const mine = tenant();
     const configured = {
       tenantId: tenant(),
@@ -335,7 +335,7 @@ describe('the catalog of sources', () => {
     expect(counts).toEqual([1, 0]);
   });
 
-  it('keeps what was accepted of a tenant within a budget, under however many names its sources are announced', async () => {
+  it('limits the accepted tools of a tenant, for any number of source names', async () => {
     const mine = tenant();
     await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 8_000 }));
     const counts: number[] = [];
@@ -403,7 +403,7 @@ describe('the catalog of sources', () => {
       expect(await counts('two', 'three')).toEqual([1, 0]);
     });
 
-    it('counts all pins of a source that gets a new tool, also those that a release before stored uncounted', async () => {
+    it('counts all pins of a source that gets a new tool, also uncounted ones of an earlier release', async () => {
       for (const tool of ['tool', 'second']) await announce('one', [tool]);
       await redis.del(keys.sourcePinnedBytes(mine));
       await announce('one', ['third']);
@@ -411,7 +411,7 @@ describe('the catalog of sources', () => {
       expect(await counts('two', 'three')).toEqual([1, 0]);
     });
 
-    it('gives no room for a source of the config file that is removed, and takes none while that is there', async () => {
+    it('reserves room for a removed source of the config file, but not for a present one', async () => {
       await announce('configured', ['tool'], 'config');
       await store.accept({ tenantId: mine, name: 'configured', origin: 'config' }, toolsOf('configured', 'tool', 'second'));
       await store.leave({ tenantId: mine, name: 'configured' }, 'gateway');
@@ -421,7 +421,7 @@ describe('the catalog of sources', () => {
     });
   });
 
-  it('closes connections of removed sources and takes their tools away', async () => {
+  it('closes connections of removed sources and removes their tools', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
     const source = new ScriptedSource(offerTool('create'));

@@ -110,7 +110,7 @@ describe('the loop of a sub-agent', () => {
     expect(recorded).toEqual([Buffer.byteLength(text) + '[,[]]'.length]);
   });
 
-  it('ends a sub-agent with what there is when a request takes the rest of the time', async () => {
+  it('ends a sub-agent with its partial result when a request uses up the time', async () => {
     const output = await run(
       // Long enough for the first answer on a slow machine.
       { budgets: { modelMs: 2_000 } },
@@ -134,7 +134,7 @@ describe('the loop of a sub-agent', () => {
     expect(asked[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringContaining('not stored any more'), isError: true }] });
   });
 
-  it('tells a sub-agent from its own calls', async () => {
+  it('labels a sub-agent differently from its calls', async () => {
     await keepTurn(RUN, 30);
     await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 10);
@@ -143,7 +143,7 @@ describe('the loop of a sub-agent', () => {
     expect(await run({ budgets: { tokens: 40 } })).toMatchObject({ details: { tokens: 40, stopped: 'max_tokens' } });
   });
 
-  it('counts what a sub-agent below used before it failed', async () => {
+  it('counts the usage of a nested sub-agent that failed', async () => {
     await keepTurn(RUN, 30);
     await journal.keepSubmitted(RUN, 1, 0, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
     await keepTurn(CHILD, 970);
@@ -154,13 +154,13 @@ describe('the loop of a sub-agent', () => {
     expect(asked).toEqual([]);
   });
 
-  it('leaves each call of an answer an equal share of what the sub-agent has not used itself', async () => {
+  it('gives each call of an answer an equal share of the sub-agent’s unused budget', async () => {
     await keepTurn(RUN, 100, ['a', 'b']);
     await run({ maxDepth: 2, budgets: { tokens: 1_000, modelMs: 1_000, calls: 10 } });
     expect(submitted).toEqual([{ depth: 1, tokens: 450, modelMs: 499, calls: 4 }]);
   });
 
-  it('reads the memory of the user once, before the first turn, as data, and keeps task and answer at the end', async () => {
+  it('reads the memory of the user once, before the first turn, as data, and stores task and answer at the end', async () => {
     const tool = { text: 'Let me see.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] };
     expect(await run({ memory: true }, tool, { text: 'Found it.' })).toMatchObject({ details: { recalled: 1 } });
     for (const { messages } of asked)
@@ -177,13 +177,13 @@ describe('the loop of a sub-agent', () => {
   it.each([
     ['its definition does not say so', {}, { recall: true, keep: true }],
     ['its caller may not', { memory: true }, { recall: false, keep: false }],
-  ])('leaves the memory of a sub-agent alone where %s', async (_why, more, allowed) => {
+  ])('leaves the memory of a sub-agent unused if %s', async (_why, more, allowed) => {
     may = allowed;
     await run(more, { text: 'Found it.' });
     expect([asked[0]?.messages, kept]).toEqual([[{ role: 'user', text: 'Dig' }], []]);
   });
 
-  it('ends a sub-agent as refused by its gateway, and as cancelled where the gateway heard first that its call is over', async () => {
+  it('ends a sub-agent as refused by its gateway, or as cancelled if the gateway knew first that its call is over', async () => {
     const refused = { kind: 'refused', message: 'The key is gone' };
     opened = () => ({ ...refused, isOver: false });
     await expect(run({})).rejects.toMatchObject({ code: 'policy_denied', message: 'The key is gone' });

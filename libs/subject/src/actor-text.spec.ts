@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { actorText } from './actor-text.js';
 
 describe('who did something', () => {
-  it('names an actor with the id that only the provider gives, whatever name a person has chosen', () => {
+  it('identifies an actor by the id that only the provider assigns, for any chosen name', () => {
     expect(actorText('apikey:https://id.example.com#7', 'apikey:release-bot')).toBe('apikey:release-bot (apikey:https://id.example.com#7)');
     expect(actorText('apikey:release-bot', undefined)).toBe('apikey:release-bot');
   });

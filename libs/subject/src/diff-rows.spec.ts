@@ -17,7 +17,7 @@ describe('the difference of two texts', () => {
     expect(rows[1]?.after?.spans.filter(({ changed }) => changed)).toEqual([{ text: 'new', changed: true }]);
   });
 
-  it('folds what is far from a change', () => {
+  it('folds lines far from a change', () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     const shown = foldRows(diffRows(lines.join('\n'), lines.join('\n').replace('line 10', 'LINE 10')).rows);
     expect(shown.map((row) => (row.kind === 'fold' ? row.lines : row.kind))).toEqual([
@@ -33,12 +33,12 @@ describe('the difference of two texts', () => {
     ]);
   });
 
-  it('shows texts of more lines than a function takes arguments', () => {
+  it('shows texts with more lines than a function accepts arguments', () => {
     const text = 'a\n'.repeat(300_000);
     expect(diffRows(text, '').rows).toHaveLength(300_000);
   });
 
-  it('shows every line of both texts, whatever they are', () => {
+  it('shows every line of both texts', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'a b', '', ' c'), { maxLength: 12 })
       .map((lines) => lines.map((line) => `${line}\n`).join(''));
@@ -58,7 +58,7 @@ const HUNKS = [
 ];
 
 describe('the hunks of a change', () => {
-  it('shows the hunks of a change side by side with the line numbers of the file, and folds what is between them', () => {
+  it('shows the hunks of a change side by side with the file’s line numbers, and folds the lines between', () => {
     const shown = hunkRows(HUNKS).map((row) =>
       row.kind === 'fold' ? row.lines : [row.before?.number, textOf(row.before), row.after?.number, textOf(row.after)],
     );
@@ -85,7 +85,7 @@ describe('the hunks of a change', () => {
     ['after', 'b old', undefined],
     ['after', 'elsewhere', undefined],
     ['after', '', undefined],
-  ] as const)('finds the line of the file %s its change where %j begins', (side, text, line) =>
+  ] as const)('finds the line of the file %s at which its change %j begins', (side, text, line) =>
     expect(lineOfText(text, side, HUNKS)).toBe(line),
   );
 });

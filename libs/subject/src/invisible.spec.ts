@@ -8,14 +8,14 @@ describe('characters that reorder or hide text', () => {
     expect(escapeInvisible('a\u202Eb\u200B\u{E0041}')).toBe('a‹U+202E›b‹U+200B›‹U+E0041›');
   });
 
-  it('writes out fillers, selectors without an emoji and controls of musical notes, and keeps emoji whole', () => {
+  it('escapes fillers, lone selectors and musical controls, and keeps emoji whole', () => {
     expect(escapeInvisible('a\u17b4b\ufe0fc\ufff9\u{1d173}\u{1bca0}')).toBe('a‹U+17B4›b‹U+FE0F›c‹U+FFF9›‹U+1D173›‹U+1BCA0›');
     expect(escapeInvisible('soft\u00adhyphen\u2028line\r\n')).toBe('soft‹U+00AD›hyphen‹U+2028›line\r\n');
     const seen = '\u{1f469}\u200d\u{1f4bb} \u2764\ufe0f 1\ufe0f\u20e3 \u0645\u06cc\u200c\u062e';
     expect(escapeInvisible(seen)).toBe(seen);
   });
 
-  it('makes hiding characters pieces of their own, also where the gateway has written them out', () => {
+  it('separates hidden characters from text, also escaped ones', () => {
     expect(invisiblePieces('a\u202Eb')).toEqual([{ text: 'a' }, { codePoint: 0x202e }, { text: 'b' }]);
     expect(invisiblePieces('a\\u{202E}b\\u{41}\u200b', true)).toEqual([
       { text: 'a' },
@@ -27,7 +27,7 @@ describe('characters that reorder or hide text', () => {
     expect(invisiblePieces('\\u{FFFFFF}', true)).toEqual([{ text: '\\u{FFFFFF}' }]);
   });
 
-  it('takes nothing else than hiding characters out of a text', () => {
+  it('removes nothing but hidden characters from a text', () => {
     fc.assert(
       fc.property(anyText(), (text) => {
         const again = invisiblePieces(text).map((piece) => ('text' in piece ? piece.text : String.fromCodePoint(piece.codePoint)));
@@ -60,7 +60,7 @@ describe('names that may not be what they look like', () => {
     ['a host that is written as a unit', 'curl https://k\u03a9/x', 'curl https://k\u03a9‹Latin and Greek: U+03A9›/x'],
     ['a word that only begins as a unit', 'k\u03a9pay 5\u03bcsx', 'k\u03a9pay‹Latin and Greek: U+03A9› 5\u03bcsx‹Latin and Greek: U+03BC›'],
     ['beside a hidden character', 'p\u0430y\u200b', 'p\u0430y‹Latin and Cyrillic: U+0430›‹U+200B›'],
-  ])('marks a name that may not be what it looks like: %s', (_what, text, marked) => expect(markedText(text)).toBe(marked));
+  ])('marks a name that may imitate another: %s', (_what, text, marked) => expect(markedText(text)).toBe(marked));
 
   it.each([
     'git commit -m "fix: \u0438\u0441\u043f\u0440\u0430\u0432\u043b\u0435\u043d\u0438\u0435 API-\u043a\u043b\u044e\u0447\u0430"',
@@ -70,7 +70,7 @@ describe('names that may not be what they look like', () => {
     'R1=4.7k\u03a9, 10M\u2126, m\u03a9/m; sleep 250\u03bcs; 3\u03bcm \u03bcF 5\u03bcmol 21°C',
   ])('marks no name of one alphabet: %s', (text) => expect(markedText(text)).toBe(text));
 
-  it('keeps all of a marked text, and takes no longer the longer it is', () => {
+  it('keeps all of a marked text, in time independent of its length', () => {
     const again = (text: string) =>
       markedPieces(text).map((piece) => {
         if ('text' in piece) return piece.text;

@@ -20,9 +20,9 @@ describe('plain reasons', () => {
     ],
     ['Medium-risk command requires approval: git', 'The command changes things (git).'],
     ['the hook wants it', 'The hook wants it.'],
-  ])('says of the reason %j plainly: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
+  ])('rewords the reason %j as: %j', (reason, plain) => expect(plainReason(reason)).toBe(plain));
 
-  it('begins plain reasons with the arguments, has each once, and keeps what no rule of the decision has', () => {
+  it('begins plain reasons with the arguments, without duplicates, and keeps reasons of unknown rules', () => {
     const by = (axis: DecisionReason['axis'], reason: string, more: Partial<DecisionReason> = {}): DecisionReason => ({
       axis,
       rule: 'rule',

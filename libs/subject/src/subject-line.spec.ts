@@ -23,7 +23,7 @@ describe('the subject of a call', () => {
     for (let end = 0; end <= whole.length; end += 1) expect(typeof subjectText(whole.slice(0, end), SHELL)).toBe('string');
   });
 
-  it('gives a text as subject of a call for any arguments', () => {
+  it('returns a subject text for a call with any arguments', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(200), (value, cut) => {
         expect(typeof subjectText(JSON.stringify(value).slice(0, cut), SHELL)).toBe('string');

@@ -25,7 +25,7 @@ describe('the parts of arguments', () => {
     ]);
   });
 
-  it('shows a list of edits as an edit each, and as a list where one of them is something else', () => {
+  it('shows a list of edits one by one, or as a list if an item is no edit', () => {
     const edit = { old_text: 'x', new_text: 'y' };
     expect(subjectParts({ edits: [edit, edit] }, []).map(({ name }) => name)).toEqual(['change 1', 'change 2']);
     const mixed = [edit, { insert_text: 'z', insert_line: 1 }];
@@ -44,7 +44,7 @@ describe('the parts of arguments', () => {
     ]);
   });
 
-  it('hides no argument among the parts, whatever it is', () => {
+  it('shows every argument among the parts', () => {
     const subjects: ToolSubject[] = [
       { kind: 'command', argument: 'command' },
       { kind: 'url', argument: 'url' },

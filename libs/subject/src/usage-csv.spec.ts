@@ -13,7 +13,7 @@ const sums = {
   cpuCalls: 0,
 };
 
-it('writes usage as comma-separated values, with no name that a spreadsheet takes for a formula', () => {
+it('writes usage as comma-separated values, with names that no spreadsheet reads as a formula', () => {
   const rows = [sums, { ...sums, agentId: '=1+1', cpuMs: 4, cpuCalls: 1 }, { ...sums, tool: 'a,"b' }];
   expect(usageCsv({ tenantId: 'acme', rows }).split('\r\n')).toEqual([
     'tenantId,at,agentId,tool,calls,failed,denied,approvals,waitMs,runMs,outputBytes,cpuMs,cpuCalls',

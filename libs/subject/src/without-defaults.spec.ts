@@ -5,7 +5,7 @@ const schema = {
   properties: { command: { type: 'string', default: 'ls' }, persistent: { default: false }, depth: { default: 3 }, list: { default: [] } },
 };
 
-it('leaves out switches and numbers with their default, and nothing else', () => {
+it('omits switches and numbers with their defaults, and nothing else', () => {
   expect(withoutDefaults({ command: 'ls', persistent: false, depth: 3, list: [], toString: false }, schema)).toEqual({
     args: { command: 'ls', list: [], toString: false },
     defaults: ['persistent false', 'depth 3'],

@@ -14,7 +14,7 @@ describe('everyMs', () => {
     expect(work).toHaveBeenCalledTimes(3);
   });
 
-  it('skips the ticks that come while the work still runs', async () => {
+  it('skips ticks during a running task', async () => {
     let end = () => {};
     const work = jest.fn(() => new Promise<void>((resolve) => (end = resolve)));
     const ticking = everyMs(10, work);

@@ -16,7 +16,7 @@ describe('MessageBudget', () => {
     expect([exceeded, budget.exceeded]).toEqual([1, expect.stringContaining('messages a second')]);
   });
 
-  it('counts a large message for each of its 4 KiB', () => {
+  it('counts a large message once per 4 KiB', () => {
     const budget = new MessageBudget(() => 0);
     for (let sent = 0; sent < 77; sent += 1) budget.spend(1, 1_048_576);
     expect(() => budget.spend(1, 1_048_576)).toThrow(MessageFlood);
@@ -38,7 +38,7 @@ describe('MessageBudget', () => {
     expect(budget.exceeded).toBeUndefined();
   });
 
-  it('gives others a turn after messages that cost some milliseconds', async () => {
+  it('yields to others after messages that cost some milliseconds', async () => {
     const budget = new MessageBudget(() => 0);
     budget.spend(63);
     expect(budget.turn()).toBeUndefined();
@@ -49,7 +49,7 @@ describe('MessageBudget', () => {
     expect([isOver, budget.turn()]).toEqual([true, undefined]);
   });
 
-  it('keeps the first reason for which a sender was stopped', () => {
+  it('keeps the first reason of a stop', () => {
     const budget = new MessageBudget(() => 0);
     expect(() => budget.stop('it sent a batch')).toThrow('it sent a batch');
     expect(() => budget.spend(1)).toThrow('it sent a batch');

@@ -57,7 +57,7 @@ describe('defineTool', () => {
     ['no schema', { run: () => '', input: { path: 'string' } }, '`input` is no schema of zod: use z.strictObject({...})'],
     ['a type that JSON has not', { run: () => '', input: z.strictObject({ at: z.date() }) }, '/at: JSON has no dates'],
   ];
-  it.each(wrongTools)('refuses a tool with %s when it is registered, and says the fix [RP-07]', (_what, wrong, message) => {
+  it.each(wrongTools)('refuses a tool with %s at its registration, with the fix [RP-07]', (_what, wrong, message) => {
     // Plugins in JavaScript have no compiler that would refuse it.
     const tool: DecoratedTool = Reflect.apply(defineTool, undefined, [{ ...anyTool, ...wrong }]);
     expect(() => listed(tool)).toThrow(`Tool "sample" cannot be registered: ${message}`);

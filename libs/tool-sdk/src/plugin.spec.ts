@@ -30,7 +30,7 @@ describe('a plugin', () => {
     expect(tools.map(({ handler }) => handler.run({ name: 'Ada' } as never, {} as never))).toEqual(['ADA!', 'Hello, Ada']);
   });
 
-  it('refuses wrong settings of a plugin, and what is no tool', async () => {
+  it('refuses wrong settings of a plugin, and an export that is no tool', async () => {
     await expect(greeter.open({ greeting: 5 })).rejects.toThrow(/^its config is wrong: .*greeting/);
     const odd = definePlugin({ name: 'odd', config: z.looseObject({}), tools: () => [{ run: () => '' }] });
     await expect(odd.open({})).rejects.toThrow('Object is no tool: expected defineTool({...})');
@@ -39,7 +39,7 @@ describe('a plugin', () => {
   it.each([
     ['config', { name: 'plain', tools: () => [] }],
     ['tools', { name: 'plain', config: z.strictObject({}) }],
-  ])('says that a plugin written in JavaScript has no %s', (missing, definition) => {
+  ])('reports that a plugin written in JavaScript lacks %s', (missing, definition) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JavaScript has no types
     expect(() => definePlugin(definition as unknown as Parameters<typeof definePlugin>[0])).toThrow(`definePlugin needs ${missing}, a `);
   });

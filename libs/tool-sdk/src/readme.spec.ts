@@ -31,7 +31,7 @@ describe('the example in the README of tool-sdk', () => {
     expect(typeErrors(example)).toEqual([]);
   });
 
-  it('fails to compile the example when run takes other arguments than the schema has', () => {
+  it('fails to compile the example if run takes arguments other than the schema’s', () => {
     expect(typeErrors(example.replace('{ text }: z.output<typeof input>', '{ text }: { text: number }'))).not.toEqual([]);
   });
 });

@@ -59,7 +59,7 @@ const wrongOptions = [
 ];
 
 describe('Tool decorator', () => {
-  it('keeps what the Tool decorator says about a class', () => {
+  it('reads the facts of a class from its Tool decorator', () => {
     expect(toolOptionsOf(FitsTool)).toMatchObject({ name: 'sample', description: 'A sample.' });
     expect(toolOptionsOf(StructuredTool)?.output).toBeDefined();
     expect(toolOptionsOf(class Plain {})).toBeUndefined();

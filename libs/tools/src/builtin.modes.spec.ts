@@ -116,11 +116,11 @@ describe('the built-in tools', () => {
     ['file_list', ['list_files', 'ls']],
     ['file_search', ['search', 'grep', 'grep_search']],
     ['glob', ['glob_search']],
-  ])('finds %s by the names that other agents taught models [CC-14]', (name, aliases) => {
+  ])('finds %s by the names that other agents use [CC-14]', (name, aliases) => {
     for (const alias of aliases) expect(app.get(ToolRegistry).resolve(alias)?.name).toBe(name);
   });
 
-  it('declares built-in tools that only read as pure, and those that write as run once [CC-11]', () => {
+  it('declares reading built-in tools as pure, and writing ones as run once [CC-11]', () => {
     const effects = Object.fromEntries(
       app
         .get(ToolRegistry)

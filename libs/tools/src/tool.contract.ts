@@ -49,7 +49,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       }
     });
 
-    it('answers 500 random inputs of the tool with content or a coded failure, and nothing else [CC-49, RP-13]', async () => {
+    it('answers 500 random inputs of the tool with content or a coded failure only [CC-49, RP-13]', async () => {
       await fc.assert(
         fc.asyncProperty(randomArguments(tool(), subject().texts?.[name] ?? []), async (raw) => {
           expectOutput(await settled(run(raw)));
@@ -58,14 +58,14 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       );
     }, 180_000);
 
-    it('touches nothing when a call of the tool is cancelled before it starts [EX-26, RP-13]', async () => {
+    it('touches nothing if a call of the tool is cancelled before it starts [EX-26, RP-13]', async () => {
       const before = await workspace.snapshot();
       const reason = new ToolError('cancelled', 'Cancelled');
       expect(await settled(run(firstExample(tool()), { signal: AbortSignal.abort(reason) }))).toBe(reason);
       expect(await workspace.snapshot()).toBe(before);
     });
 
-    it('touches nothing when the time of a call of the tool is over before it starts [RP-13]', async () => {
+    it('touches nothing if the time of a call of the tool is over before it starts [RP-13]', async () => {
       const before = await workspace.snapshot();
       expect(await settled(run(firstExample(tool()), { deadline: Date.now() - 1 }))).toMatchObject({ code: 'run_timeout' });
       expect(await workspace.snapshot()).toBe(before);

@@ -91,7 +91,7 @@ describe('ToolRegistry', () => {
     });
   });
 
-  it('gives the same version to the same tool and another one when schema or facts change', () => {
+  it('computes the same version for the same tool, and another one when schema or facts change', () => {
     const version = (more: Partial<ToolFacts>): string => describeTool(facts('a', more)).version;
     expect(version({})).toMatch(/^[0-9a-f]{16}$/);
     expect(version({ description: 'Other words.' })).toBe(version({}));
@@ -135,7 +135,7 @@ describe('ToolRegistry', () => {
     });
   });
 
-  it('refuses a source whose tools have faults, all in one message with the fixes [CC-01, CC-03, RP-12, VA-15]', () => {
+  it('refuses a source with faulty tools in one message with all fixes [CC-01, CC-03, RP-12, VA-15]', () => {
     const broken = (): ToolRegistry =>
       registryOf(
         facts('1bad name'),
@@ -150,7 +150,7 @@ describe('ToolRegistry', () => {
     );
   });
 
-  it('refuses a second source with a name or a tool that is taken', () => {
+  it('refuses a second source with a used name or tool', () => {
     const registry = registryOf(facts('a'));
     expect(() => registry.add(new FakeSource('fake', []))).toThrow(/Source "fake" is registered already/);
     expect(() => registry.add(new FakeSource('other', [describeTool(facts('b', { aliases: ['a'] }))]))).toThrow(
@@ -159,7 +159,7 @@ describe('ToolRegistry', () => {
     expect(registry.list()).toHaveLength(1);
   });
 
-  it('follows a source that changes, and keeps its former tools when the change is wrong', async () => {
+  it('follows a changing source, and keeps its former tools after a wrong change', async () => {
     const registry = registryOf(facts('a'));
     const source = new FakeSource('other', [describeTool(facts('b'))]);
     registry.add(source);
@@ -174,7 +174,7 @@ describe('ToolRegistry', () => {
     expect(source.closed).toBe(true);
   });
 
-  it('warns of a description that is too long for models, and takes it [CC-03]', () => {
+  it('accepts a description that is too long for models, with a warning [CC-03]', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     expect(registryOf(facts('a', { description: 'x'.repeat(11_000) })).list()).toHaveLength(1);
     expect(warn).toHaveBeenCalledTimes(1);

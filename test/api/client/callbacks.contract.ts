@@ -9,7 +9,7 @@ export function callbacksContract(
   errorOf: (promise: Promise<unknown>) => Promise<ToolyardError>,
   held: () => HeldCalls,
 ): void {
-  it('asks functions of its own before and after a call and with each step, of one call and of a batch [RP-21]', async () => {
+  it('calls callbacks before and after a call and at each step, of a call and of a batch [RP-21]', async () => {
     const sessionId = 'client-callbacks';
     const seen: string[] = [];
     const tiers = new Map((await client().tools.list()).map(({ name, tier }) => [name, tier]));
@@ -37,7 +37,7 @@ export function callbacksContract(
     expect(calls.map(({ tool }) => tool).sort()).toEqual(['file_read', 'sleep']);
   });
 
-  it('lets functions of its own change arguments and answers, and submits nothing they do not answer in time [RP-21]', async () => {
+  it('applies changed arguments and answers of callbacks, and submits nothing without their answer in time [RP-21]', async () => {
     const session = { sessionId: 'client-changes' };
     const callbacks: ToolCallbacks = {
       before: async ({ name }) => {
@@ -65,7 +65,7 @@ export function callbacksContract(
     expect((await errorOf(client().execute('sleep', '{"duration_ms":1}', { ...session, callbacks: never }))).code).toBe('timed_out');
   });
 
-  it('gives a function of its own the steps of each call of a batch, also of calls that are submitted while it runs [RP-21]', async () => {
+  it('passes the steps of each call of a batch to a callback, also of calls submitted later [RP-21]', async () => {
     const sessionId = 'client-steps';
     const steps: string[] = [];
     const callbacks: ToolCallbacks = {

@@ -58,7 +58,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       });
     });
 
-    it('fetches, waits, edits notebooks and keeps todos as claude-code does [TB-09, TB-39, TB-59, TB-113, K-23]', async () => {
+    it('fetches, waits, edits notebooks and stores todos as claude-code does [TB-09, TB-39, TB-59, TB-113, K-23]', async () => {
       const page = jsonOf(await run('WebFetch', { url: `${started().origin}/`, prompt: 'What is the title?' }));
       expect(page).toMatchObject({ code: 200, codeText: 'OK', result: `Fetched ${started().origin}/\nTitle: X` });
       expect(jsonOf(await run('Sleep', { duration_ms: 10 }))).toEqual({ duration_ms: 10, message: 'Slept for 10ms' });
@@ -105,7 +105,7 @@ export function claudeCodeContract(started: DialectInstallation): void {
       expect(textOf(await run('read_file', { path: 'a', x: 1 }))).toMatch(/unknown parameter 'x'/);
     });
 
-    it('starts commands in the background, runs code, finds tools and knows its sub-agents by the names of claude-code', async () => {
+    it('starts background commands, runs code, finds tools and sub-agents by the names of claude-code', async () => {
       const started = jsonOf(await run('bash', { command: 'sleep 60', run_in_background: true }));
       expect(started).toMatchObject({ stdout: '', backgroundTaskId: expect.stringMatching(/^[0-9a-f]+-/) });
       const { backgroundTaskId: task_id } = started as { backgroundTaskId: string };

@@ -94,7 +94,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('glob', { pattern: ' ' }))).toMatch(/Glob pattern cannot be empty$/);
     });
 
-    it('tells the three ways to fail a parse of kiro apart, and the context of an error [K-13, CC-47, CC-48, VA-08, VA-13]', async () => {
+    it('distinguishes the three parse failures of kiro, with the context of an error [K-13, CC-47, CC-48, VA-08, VA-13]', async () => {
       expect(textOf(await run('zzz', {}))).toBe(`Failed to parse the tool use: A tool with the name 'zzz' does not exist`);
       expect(textOf(await run('shell', { command: 7 }))).toMatch(
         /^Failed to parse the tool use: The tool input does not match the tool schema: .*command/,
@@ -103,7 +103,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('read', { operations: [{ mode: 'Line', path: 'k' }] }))).toMatch(/^\S.*: .*directory/);
     });
 
-    it('runs nothing of a batch of kiro of which one call is refused [RP-27]', async () => {
+    it('runs nothing of a batch of kiro with a refused call [RP-27]', async () => {
       const calls = [
         { tool: 'shell', arguments: { command: 'touch ran' } },
         { tool: 'zzz', arguments: {} },
@@ -113,7 +113,7 @@ export function kiroContract(started: DialectInstallation): void {
       expect(textOf(await run('shell', { command: 'ls ran' }))).toContain('No such file');
     });
 
-    it('keeps tasks as kiro does [TB-114, K-23]', async () => {
+    it('stores tasks as kiro does [TB-114, K-23]', async () => {
       const tasks = [{ task_description: 'one' }, { task_description: 'two' }];
       const list = jsonOf(await run('todo_list', { command: 'create', task_list_description: 'all', tasks }));
       expect(list).toMatchObject({

@@ -8,7 +8,7 @@ export function phiContract(started: DialectInstallation): void {
   describe('phi', () => {
     const run = speakerOf(started, 'phi');
 
-    it('gives a loop of phi its tools from factories by name, a later one in place of an earlier, without unknown names [RP-09]', async () => {
+    it('gives a loop of phi its tools from factories by name, later ones replacing earlier ones, without unknown names [RP-09]', async () => {
       const sessionId = 'phi-factories';
       const client = new ToolyardClient({ baseUrl: started().agent.url, apiKey: started().agent.key });
       await client.sessions.put(sessionId, { dialect: 'phi' });
@@ -61,7 +61,7 @@ export function phiContract(started: DialectInstallation): void {
       );
     });
 
-    it('lists 200 files as phi does, in order, and says how many there are [TB-27]', async () => {
+    it('lists 200 files as phi does, in order, with the total [TB-27]', async () => {
       await run('bash', { command: 'mkdir -p many/target many/deep/.git && cd many && touch target/a deep/.git/b $(seq -w 1 201)' });
       const many = await run('list_files', { path: 'many' });
       const names = Array.from({ length: 200 }, (_, index) => String(index + 1).padStart(3, '0'));
@@ -70,7 +70,7 @@ export function phiContract(started: DialectInstallation): void {
       expect(textOf(await run('list_files', { path: 'many', pattern: '20*' }))).toBe('200\n201\n(2 files)');
     });
 
-    it('names what is wrong as phi does [K-13, CC-41, CC-42, VA-13]', async () => {
+    it('names faults as phi does [K-13, CC-41, CC-42, VA-13]', async () => {
       expect(textOf(await run('nope', {}))).toBe('Tool not found: nope');
       expect(textOf(await run('read_file', {}))).toBe("Invalid arguments: missing 'path' parameter");
     });

@@ -8,7 +8,7 @@ export function zeroclawContract(started: DialectInstallation): void {
   describe('zeroclaw', () => {
     const run = speakerOf(started, 'zeroclaw');
 
-    it('has a catalog of its own names, schemas and descriptions for zeroclaw [RP-02]', async () => {
+    it('lists a catalog with zeroclaw’s own names, schemas and descriptions [RP-02]', async () => {
       const { body } = await started().agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?dialect=zeroclaw');
       const shell = body.tools.find(({ name }) => name === 'shell');
       expect(shell).toMatchObject({ canonicalName: 'shell', aliases: [], input: { required: ['command'] } });

@@ -65,7 +65,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
       expect([JSON.stringify(call), JSON.stringify(events)].filter((text) => text.includes(token))).toEqual([]);
     });
 
-    it('adds what a hook after a call says below the output, and puts it in the details for people [HK-18, RP-24]', async () => {
+    it('appends the feedback of a hook after a call below the output, and adds it to the details for people [HK-18, RP-24]', async () => {
       const call = await hooked.runAs('noting');
       expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
       expect(call).toMatchObject({ outcome: 'completed', result: { isError: false } });
@@ -89,23 +89,23 @@ export function hooksAfterContract(started: () => HookTenant): void {
       expect(textOf(await hooked.runAs('linting', 'echo', {}, { sessionId }))).not.toContain('Hook feedback');
     });
 
-    it('leaves the result as it is when a hook after a call fails, with a warning [HK-15]', async () => {
+    it('keeps the result when a hook after a call fails, with a warning [HK-15]', async () => {
       const call = await hooked.runAs('after-failing');
       expect(call.result?.isError).toBe(false);
       expect(textOf(call)).toMatch(/Hook feedback:\nHook `review` exited with status 3; the result stands$/);
     });
 
-    it('takes no more of a hook after a call than its maxOutputBytes', async () => {
+    it('reads at most maxOutputBytes of a hook after a call', async () => {
       expect(textOf(await hooked.runAs('after-long'))).toMatch(/Hook feedback:\ny{49,50}$/);
     });
 
-    it('asks a hook after a call about a tool that failed, too', async () => {
+    it('runs a hook after a call for a failed tool, too', async () => {
       const call = await hooked.runAs('noting', 'file_read', { path: 'not-there.txt' });
       expect(call.result?.isError).toBe(true);
       expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
     });
 
-    it('gives a hook after a call as variables and as JSON what the tool answered, and whether it is an error [HK-17]', async () => {
+    it('passes the tool’s answer and its error flag to a hook after a call as variables and as JSON [HK-17]', async () => {
       const variables = () => hooked.linesOf('after-env').filter((line) => /^HOOK_(EVENT|TOOL_(OUTPUT|IS_ERROR))=/.test(line));
       const answer = () => JSON.parse(readFileSync(hooked.at('after-stdin.json'), 'utf8')).tool_response;
       await hooked.runAs('telling-after', 'shell', { command: 'echo said' });
@@ -137,7 +137,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
       expect(hooked.linesOf('cache-runs')).toHaveLength(2);
     });
 
-    it('gives a hook each End of a worker once it can be read, and none of a call that never ran [HK-03]', async () => {
+    it('passes each End of a worker to a hook once it can be read, and none of a call that never ran [HK-03]', async () => {
       const sessionId = hooked.newSession('ending');
       const seen: unknown[] = [];
       hooked.webhooks.on('/after-end', async ({ input }, response) => {
@@ -177,7 +177,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
   });
 
   describe('hooks around updates', () => {
-    it('suppresses by hooks what watchers do not get, before it is published; the tool and its result stay whole [HK-04, HK-05, HK-08]', async () => {
+    it('suppresses updates for watchers by hooks before publication; the tool and its result stay whole [HK-04, HK-05, HK-08]', async () => {
       const sessionId = hooked.newSession('updates');
       const step = (n: number) => `/${n}`;
       hooked.webhooks.on('/before-update', ({ input }, response) => {
@@ -210,7 +210,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
   describe('hooks of a session', () => {
     const put = (id: string, hooks: object[] | null) => agent.request<Session>('PUT', `/v1/sessions/${id}`, { hooks });
 
-    it('takes hooks of a session at public addresses only, and rejects commands and private addresses with the reason', async () => {
+    it('accepts hooks of a session at public addresses only, and rejects commands and private addresses with the reason', async () => {
       const id = hooked.newSession('own');
       const command = await put(id, [{ ...ON_BEFORE, command: 'exit 2' }]);
       expect([command.status, problemOf(command).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/command']);
@@ -227,7 +227,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
       expect(hooked.webhooks.to('/by-name')).toEqual([]);
     });
 
-    it('asks the hooks of a session for its calls until they are taken away', async () => {
+    it('runs the hooks of a session for its calls until they are removed', async () => {
       const sessionId = hooked.newSession('own');
       hooked.webhooks.on('/session', { decision: 'deny', reason: 'not in this session' });
       const { body } = await put(sessionId, [{ ...ON_BEFORE, url: `${hooked.webhooks.url}/session` }]);
@@ -240,7 +240,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
   });
 
   describe('the hooks in force', () => {
-    it('changes hooks with the config file for the next call; an accepted call keeps its own', async () => {
+    it('applies changed hooks of the config file to the next call; an accepted call keeps its own', async () => {
       const sessionId = hooked.newSession('kept');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const { body: waiting } = await hooked.submitAs('kept', 'file_write', { path: 'kept.txt', content: 'x' }, { sessionId });
@@ -254,7 +254,7 @@ export function hooksAfterContract(started: () => HookTenant): void {
       expect(textOf(await agent.ended(waiting.id))).toMatch(/Hook feedback:\nfirst$/);
     });
 
-    it('spends nothing on a call that concerns no hook [HK-07]', async () => {
+    it('spends nothing on a call without hooks [HK-07]', async () => {
       const call = await agent.run('echo', {});
       expect((await agent.events(call.id))[0]?.data).not.toHaveProperty('hooks');
       expect(call.result?.details).toBeUndefined();

@@ -100,7 +100,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
   });
 
   describe('a hook before a call', () => {
-    it('refuses a call when a hook exits with 2: a call of its own without Start, the reason, and a result for the model [HK-01, K-14, K-16]', async () => {
+    it('refuses a call if a hook exits with 2: a recorded call without Start, with the reason and a result for the model [HK-01, K-14, K-16]', async () => {
       const refused = await hooked.submitAs('refusing');
       const problem = problemOf(refused);
       expect([refused.status, problem.code]).toEqual([403, 'hook_rejected']);
@@ -138,7 +138,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect([existsSync(hooked.at('one')), existsSync(hooked.at('three'))]).toEqual([true, false]);
     });
 
-    it('lets the model read below the output what a hook says that lets the call pass [RP-24]', async () => {
+    it('appends the text of an allowing hook below the output for the model [RP-24]', async () => {
       const call = await hooked.runAs('saying');
       expect(textOf(call)).toMatch(/Hook feedback:\nnote$/);
       expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
@@ -154,7 +154,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect(JSON.stringify([call, await agent.events(call.id)])).not.toContain(HOOK_GITHUB.slice(0, 12));
     });
 
-    it('keeps the other calls of an all-or-nothing batch from running when a hook refuses one [RP-27]', async () => {
+    it('stops the other calls of an all-or-nothing batch when a hook refuses one [RP-27]', async () => {
       const calls = [
         { tool: 'echo', arguments: { n: 1 } },
         { tool: 'file_write', arguments: { path: 'a', content: 'b' } },
@@ -168,7 +168,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       ]);
     });
 
-    it('lets a hook rewrite the arguments; the next hook, the tool and the call have the new ones', async () => {
+    it('applies arguments rewritten by a hook to the next hook, the tool and the call', async () => {
       hooked.webhooks.on('/rewrite', { arguments: { n: 2 } });
       const call = await hooked.runAs('rewriting');
       expect(call).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
@@ -180,7 +180,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       ]);
     });
 
-    it('asks a hook once the same question in its session, and what it rewrote holds', async () => {
+    it('asks a hook the same question once in its session, and reuses its rewrite', async () => {
       hooked.webhooks.on('/keeping', { arguments: { n: 3 }, reason: 'fine' });
       const sessionId = hooked.newSession('keeping');
       for (let n = 0; n < 2; n++)
@@ -201,14 +201,14 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect(asked()).toBe(2);
     });
 
-    it('refuses a call when a hook rewrites its arguments into something the tool does not take, and says what does not fit', async () => {
+    it('refuses a call whose hook rewrites the arguments into invalid ones, with the fault', async () => {
       const refused = await hooked.submitAs('breaking', 'file_write', { path: 'a', content: 'b' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'hook_rejected']);
       expect(problemOf(refused).detail).toMatch(/^Hook `guard` rewrote the arguments of file_write into invalid ones: /);
       expect(problemOf(refused).errors).toEqual(expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]));
     });
 
-    it('lets a hook get nothing past the policy by rewriting', async () => {
+    it('enforces the policy on arguments rewritten by a hook', async () => {
       const refused = await hooked.submitAs('forbidding', 'shell', { command: 'echo fine' });
       expect([refused.status, problemOf(refused).code]).toEqual([403, 'policy_denied']);
     });
@@ -225,7 +225,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect(problemOf(await hooked.submitAs('refusing', 'file_write', args, { sessionId })).code).toBe('hook_rejected');
     });
 
-    it('lets a call pass with a warning when a hook fails, or refuses it by onError deny; printed texts stay with the hook [HK-15]', async () => {
+    it('passes a call with a warning when a hook fails, or refuses it with onError deny; printed texts stay private [HK-15]', async () => {
       const call = await hooked.runAs('failing');
       expect(call.outcome).toBe('completed');
       expect(hookReasons(call)[0]?.reason).toMatch(/Hook `guard` exited with status 1; allowing tool execution to continue$/);
@@ -237,19 +237,19 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       });
     });
 
-    it('takes a misspelt verdict of a hook for a failure, not for a yes', async () => {
+    it('treats a misspelt verdict of a hook as a failure, not as approval', async () => {
       expect(problemOf(await hooked.submitAs('misspelt')).detail).toContain(
         'answered with an invalid verdict: decision: expected allow or deny',
       );
     });
 
-    it('kills a hook that takes too long with all that it started, and its onError counts [HK-09, HK-12]', async () => {
+    it('kills an overdue hook with all its processes, and applies its onError [HK-09, HK-12]', async () => {
       const refused = await hooked.submitAs('slow');
       expect(problemOf(refused).detail).toBe('Hook `guard`: command timed out after 1500 ms; without its answer the call is refused');
       expect((await hooked.pidsIn('slow-pids')).filter(isAlive)).toEqual([]);
     });
 
-    it('asks a webhook before a call, whose silence counts as its onError says [HK-09, K-14]', async () => {
+    it('asks a webhook before a call, and applies onError to its silence [HK-09, K-14]', async () => {
       hooked.webhooks.on('/never', () => {});
       expect(problemOf(await hooked.submitAs('slow-web'))).toMatchObject({
         code: 'hook_rejected',
@@ -258,7 +258,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect((await hooked.runAs('slow-web-allowed')).outcome).toBe('completed');
     });
 
-    it('follows no redirect of a webhook before a call, and takes a page for no answer', async () => {
+    it('follows no redirect of a webhook before a call, and reads a web page as no answer', async () => {
       hooked.webhooks.on(
         '/redirect',
         (_request, response) => void response.writeHead(302, { location: `${hooked.webhooks.url}/elsewhere` }).end(),
@@ -278,7 +278,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect(problemOf(await hooked.submitAs('matching', 'file_write', { path: 'a', content: 'b' })).code).toBe('hook_rejected');
     });
 
-    it('gives a hook the call as JSON and as variables, and of the environment only what it names [HK-13, HK-17]', async () => {
+    it('passes the call to a hook as JSON and as variables, with only the environment that it names [HK-13, HK-17]', async () => {
       const sessionId = hooked.newSession('hooked');
       const call = await hooked.runAs('telling', 'echo', { n: 1 }, { sessionId, toolCallId: 'call-1' });
       expect(JSON.parse(readFileSync(hooked.at('stdin.json'), 'utf8'))).toMatchObject({
@@ -305,7 +305,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       expect(env.filter((line) => /^(TOOLYARD|REDIS|HOOK_TEST_TOKEN)/.test(line))).toEqual([]);
     });
 
-    it('signs a webhook before a call as Standard Webhooks say, and never shows its secret', async () => {
+    it('signs a webhook before a call by Standard Webhooks, and never shows its secret', async () => {
       expect((await hooked.runAs('signed')).outcome).toBe('completed');
       const [request] = hooked.webhooks.to('/signed');
       const signed = `${String(request?.headers['webhook-id'])}.${String(request?.headers['webhook-timestamp'])}.${request?.text}`;
@@ -319,7 +319,7 @@ export function hooksBeforeContract(started: () => HookTenant): void {
       });
     });
 
-    it('asks a function of a module before a call, whose false refuses, and whose silence counts as its onError says [HK-09, K-14]', async () => {
+    it('asks a function of a module before a call: false refuses, and onError applies to silence [HK-09, K-14]', async () => {
       expect((await hooked.runAs('module', 'echo', { fine: true })).outcome).toBe('completed');
       expect(problemOf(await hooked.submitAs('module', 'echo', { fine: false })).code).toBe('hook_rejected');
       const slow = problemOf(await hooked.submitAs('slow-module'));

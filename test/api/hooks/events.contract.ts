@@ -151,7 +151,7 @@ export function hookEventsContract(started: () => HookTenant): void {
       expect(JSON.stringify(events.filter(({ type }) => type !== 'call.end'))).not.toContain('hunter2');
     });
 
-    it('records one `cached` event where a stored answer is used, and does not run the hook before a call [EV-11, HK-16]', async () => {
+    it('records one `cached` event for a stored answer, without running the hook before a call [EV-11, HK-16]', async () => {
       const sessionId = 'hook-events-cache';
       const first = await hooked.runAs('events-caching', 'echo', { n: 1 }, { sessionId });
       const second = await hooked.runAs('events-caching', 'echo', { n: 1 }, { sessionId });
@@ -195,7 +195,7 @@ export function hookEventsContract(started: () => HookTenant): void {
     it.each([
       ['is cancelled', 'cancel', {}, 'cancelled'],
       ['is denied by another person', 'decision', { decision: 'deny' }, 'denied'],
-    ])('keeps hook runs after a yes when the call %s while one runs [EV-11]', async (_what, route, body, outcome) => {
+    ])('records hook runs after an approval when the call %s during a run [EV-11]', async (_what, route, body, outcome) => {
       const sessionId = hooked.newSession('hook-events-cut');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const asked = new Promise<void>((resolve) => hooked.webhooks.on('/events-people-first', () => resolve()));
@@ -229,7 +229,7 @@ export function hookEventsContract(started: () => HookTenant): void {
     }
     const ran = ['call.submitted', 'call.approval_requested', 'guard started', 'guard finished allow'];
 
-    it('keeps hook runs after a yes to a call of a batch when another no ends the batch [EV-11]', async () => {
+    it('records hook runs after an approval of a batch call when a denial ends the batch [EV-11]', async () => {
       const [held, other] = await heldCall();
       expect(outline(await agent.events(held))).toEqual(ran);
       await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'deny' });
@@ -237,27 +237,27 @@ export function hookEventsContract(started: () => HookTenant): void {
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('keeps hook runs after a yes to a call of a batch when the call runs [EV-11]', async () => {
+    it('records hook runs after an approval of a batch call when the call runs [EV-11]', async () => {
       const [held, other] = await heldCall();
       await agent.request('POST', `/v1/calls/${other}/decision`, { decision: 'allow' });
       expect((await agent.ended(held)).outcome).toBe('completed');
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.approval_decided', 'call.start', 'call.end']);
     });
 
-    it('keeps hook runs after a yes to a call of a batch when the call itself is cancelled [EV-11]', async () => {
+    it('records hook runs after an approval of a batch call when the call is cancelled [EV-11]', async () => {
       const [held] = await heldCall();
       await agent.request('POST', `/v1/calls/${held}/cancel`, {});
       expect((await agent.ended(held)).outcome).toBe('cancelled');
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('keeps hook runs after a yes to a call of a batch when the call expires before the others are decided [EV-11]', async () => {
+    it('records hook runs after an approval of a batch call when it expires before the other decisions [EV-11]', async () => {
       const [held] = await heldCall({ timeouts: { totalMs: 10_000 } });
       expect((await agent.ended(held)).error).toMatchObject({ code: 'approval_expired' });
       expect(outline(await agent.events(held))).toEqual([...ran, 'call.end']);
     });
 
-    it('answers a second yes to a held call with a conflict and records no hook run again [EV-11]', async () => {
+    it('answers a second approval of a deferred call with a conflict, without running hooks again [EV-11]', async () => {
       const [held] = await heldCall();
       expect(await agent.request('POST', `/v1/calls/${held}/decision`, { decision: 'allow' })).toMatchObject({ status: 409 });
       expect(hookRuns(await agent.events(held)).map(({ run }) => run)).toEqual([1, 1]);
@@ -329,7 +329,7 @@ export function hookEventsContract(started: () => HookTenant): void {
       }
     });
 
-    it('records one `cached` event where a stored answer is used in the worker [EV-11, HK-16]', async () => {
+    it('records one `cached` event for a stored answer in the worker [EV-11, HK-16]', async () => {
       const sessionId = 'hook-events-cache-after';
       const run = async () => outline(await agent.events((await hooked.runAs('caching-after', 'echo', { n: 1 }, { sessionId })).id));
       expect(await run()).toEqual(['call.submitted', 'call.start', 'lint started', 'lint finished allow', 'call.end']);

@@ -28,7 +28,7 @@ export function hookOrderContract(started: () => HookTenant): void {
   });
 
   describe('arguments that no tool accepts', () => {
-    it('refuses arguments that no tool accepts before a hook or a person is asked about them', async () => {
+    it('refuses unacceptable arguments before any hook or person is asked', async () => {
       const sessionId = hooked.newSession('wrong');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
       const wrong = [
@@ -59,7 +59,7 @@ export function hookOrderContract(started: () => HookTenant): void {
   });
 
   describe('a hook before a call', () => {
-    it('asks a hook before permission where that is the order: it refuses first, and may rewrite what policy would deny [K-15]', async () => {
+    it('runs a hook before permission in that order: it may refuse first, or rewrite what policy would deny [K-15]', async () => {
       const denied = () => hooked.submitAs('hooks-first', 'shell', { command: 'rm a' });
       hooked.webhooks.on('/hooks-first', { decision: 'deny', reason: 'never' });
       expect(problemOf(await denied()).code).toBe('hook_rejected');
@@ -73,7 +73,7 @@ export function hookOrderContract(started: () => HookTenant): void {
       expect(hooked.webhooks.to('/hooks-first')).toHaveLength(3);
     });
 
-    it('denies a call with other arguments that its place denies, whatever a hook allows and whatever the order', async () => {
+    it('denies a call whose rewritten arguments are denied, for any hook and order', async () => {
       const args = { taskDescription: 'a', taskResult: 'b' };
       hooked.webhooks.on('/hooks-first', {});
       const denied = problemOf(await hooked.submitAs('hooks-first', 'summary', args));
@@ -83,7 +83,7 @@ export function hookOrderContract(started: () => HookTenant): void {
       expect(rewritten).toMatchObject({ code: 'policy_denied', detail: expect.stringContaining('sub-agents only') });
     });
 
-    it('asks a hook after the person where that is the order: with the yes, it lets the call run or ends it [K-15]', async () => {
+    it('runs a hook after the person in that order: it lets the approved call run or ends it [K-15]', async () => {
       const sessionId = hooked.newSession('people');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       const asked = () => hooked.webhooks.to('/people-first');
@@ -123,7 +123,7 @@ export function hookOrderContract(started: () => HookTenant): void {
       expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
     });
 
-    it('shows a hook arguments that the approver edited, whatever the order, and ends no call by its refusal', async () => {
+    it('shows a hook the arguments edited by the approver, in any order, and ends no call by its refusal', async () => {
       for (const name of ['people-first', 'people-last'] as const) {
         const sessionId = hooked.newSession('edited');
         await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
@@ -145,7 +145,7 @@ export function hookOrderContract(started: () => HookTenant): void {
       }
     });
 
-    it('stops a hook after the person when the call is cancelled meanwhile', async () => {
+    it('stops a hook after the person when the call is cancelled', async () => {
       const sessionId = hooked.newSession('people');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       let gone = false;

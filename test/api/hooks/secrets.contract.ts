@@ -57,7 +57,7 @@ export function hookSecretsContract(started: () => HookTenant): void {
   const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
   describe('a hook', () => {
-    it('gives hooks placeholders in place of the secrets of arguments, at every event, and the tool the secrets', async () => {
+    it('passes placeholders for secrets in arguments to hooks, at every event, and the secrets to the tool', async () => {
       const command = `echo begun; printf %s '${GITHUB}' | sha256sum`;
       const more = { purpose: `use ${GITHUB}`, toolCallId: `call ${GITHUB}` };
       const call = await hooked.runAs('blind', 'shell', { command, __tool_use_purpose: more.purpose }, { toolCallId: more.toolCallId });
@@ -73,7 +73,7 @@ export function hookSecretsContract(started: () => HookTenant): void {
       expect(JSON.parse(readFileSync(hooked.at('variable'), 'utf8'))).toEqual({ password: '[REDACTED]', '[REDACTED]': 1 });
     });
 
-    it('gives a hook the arguments as submitted where the config file says so, and outputs redacted all the same', async () => {
+    it('passes submitted arguments to a hook if the config file allows it, with outputs still redacted', async () => {
       const args = { password: 'hunter2x', text: GITHUB };
       const call = await hooked.runAs('trusted', 'echo', args);
       expect(call).toMatchObject({ outcome: 'completed', arguments: { password: '[REDACTED]', text: '[REDACTED]' } });
@@ -84,7 +84,7 @@ export function hookSecretsContract(started: () => HookTenant): void {
       }
     });
 
-    it('gives a hook of a session placeholders, and refuses it more', async () => {
+    it('passes placeholders to a hook of a session, and refuses it more', async () => {
       const sessionId = hooked.newSession('own');
       const hook = { ...ON_BEFORE, url: `${hooked.webhooks.url}/of-session` };
       const asking = await agent.request('PUT', `/v1/sessions/${sessionId}`, { hooks: [{ ...hook, secrets: true }] });
@@ -94,7 +94,7 @@ export function hookSecretsContract(started: () => HookTenant): void {
       expect(inputs('/of-session').map(({ tool_input }) => tool_input)).toEqual([{ password: '[REDACTED]' }]);
     });
 
-    it('gives a hook after a person placeholders, or the secrets where the config file says so', async () => {
+    it('passes placeholders to a hook after a person, or the secrets if the config file allows it', async () => {
       const sessionId = hooked.newSession('people');
       await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
       for (const agentId of ['secret-people-first', 'secret-people-first-trusted']) {
@@ -133,14 +133,14 @@ export function hookSecretsContract(started: () => HookTenant): void {
       ['at another place of a list', { ...shown, list: ['b', '[REDACTED]'] }, '/list/1'],
       ['of a list that is shorter now', { ...shown, pair: ['[REDACTED]'] }, '/pair/0'],
       ['as another key', { ...shown, deeper: { '[REDACTED]': 1 } }, '/deeper/[REDACTED]'],
-    ])('refuses the call for a placeholder of a hook %s and says where', async (_where, answer, pointer) => {
+    ])('refuses the call for a placeholder of a hook %s, with the place', async (_where, answer, pointer) => {
       hooked.webhooks.on('/secret-rewriting', { arguments: answer });
       const problem = problemOf(await hooked.submitAs('secret-rewriting', 'echo', args));
       expect([problem.status, problem.code]).toEqual([403, 'hook_rejected']);
       expect(problem.detail).toContain(`Hook \`guard\` answered with a placeholder ([REDACTED]) at ${pointer}, where it names no secret`);
     });
 
-    it('takes a placeholder for a text like any other in the answer of a hook that sees the secrets', async () => {
+    it('treats a placeholder as plain text in the answer of a hook that sees the secrets', async () => {
       hooked.webhooks.on('/secret-rewriting', { arguments: { other: 'see [REDACTED]' } });
       expect((await hooked.runAs('secret-rewriting-trusted', 'echo', args)).result?.content).toEqual([
         { type: 'json', json: { other: 'see [REDACTED]' } },
@@ -149,7 +149,7 @@ export function hookSecretsContract(started: () => HookTenant): void {
   });
 
   describe('a cached answer of a hook', () => {
-    it('caches the answer of a hook to a question whose secrets it did not see, and to no question with a secret', async () => {
+    it('caches the answer of a hook to a question with hidden secrets, but not to one with a visible secret', async () => {
       const asked = async (agentId: string) => {
         const sessionId = hooked.newSession('secret-keeping');
         const before = said('/secret-keeping').length;

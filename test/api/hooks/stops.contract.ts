@@ -28,7 +28,7 @@ export function hookStopsContract(started: () => HookTenant): void {
   });
 
   describe('a hook before a call', () => {
-    it('stops a hook with all that it started when the caller goes away, and cancels the call [HK-20]', async () => {
+    it('stops a hook with all its processes when the caller disconnects, and cancels the call [HK-20]', async () => {
       const away = new AbortController();
       const sessionId = hooked.newSession('gone');
       const request = fetch(`${agent.url}/v1/calls`, {
@@ -67,7 +67,7 @@ export function hookStopsContract(started: () => HookTenant): void {
       await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
     });
 
-    it('stops a hook that is asked about a call of a batch when the session is cancelled', async () => {
+    it('stops a hook about a call of a batch when the session is cancelled', async () => {
       const sessionId = hooked.newSession('cancelled');
       const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
       const body = { sessionId, agentId: 'stopped-batch', strategy: { type: 'sequential' }, calls };

@@ -52,7 +52,7 @@ it('approves a call of another client by keyboard, and shows who decided', async
     .waitFor();
 });
 
-it('shows a command line by line, hidden characters, names that look like others, an edit as a difference, and the arguments as JSON', async () => {
+it('shows a command line by line, hidden characters, imitated names, an edit as a difference, and the arguments as JSON', async () => {
   const command = await ask('git push \u202e--force\nfor f in dist/*; do\n  gzip "$f"\ndone');
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${command}"][aria-current]`).waitFor();
@@ -91,7 +91,7 @@ it('shows a command line by line, hidden characters, names that look like others
   await stage.agent.ended(body.id);
 });
 
-it('allows a call with edited arguments, and shows why others were not taken', async () => {
+it('allows a call with edited arguments, and explains rejected ones', async () => {
   const id = await ask('git push origin edited');
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
@@ -115,7 +115,7 @@ it('allows a call with edited arguments, and shows why others were not taken', a
     .waitFor();
 });
 
-it('lists what waits by risk where a person asks for it, also what comes later, and keeps the order in the address', async () => {
+it('lists waiting calls by risk on request, also new ones, and stores the order in the address', async () => {
   const medium = await ask('git push origin calm');
   const high = await ask('ls; rm -rf build');
   const page = await stage.open('/approvals');
@@ -143,7 +143,7 @@ it('lists what waits by risk where a person asks for it, also what comes later, 
   for (const id of [medium, high, later]) await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
 });
 
-it('decides a call on its own page, and shows there who asks, why, and what the session did before', async () => {
+it('decides a call on its own page, with the asker, the reason, and earlier calls of the session', async () => {
   await stage.agent.run('echo', { text: 'before' }, { sessionId: 'careful' });
   const id = await ask('git push origin here');
   const page = await stage.open(`/calls/${id}`);
@@ -162,7 +162,7 @@ it('decides a call on its own page, and shows there who asks, why, and what the 
   await card.waitFor({ state: 'detached' });
 });
 
-it('takes no answer from a key that is held, and trust only from a digit pressed twice', async () => {
+it('ignores a key held down, and accepts trust only from a digit pressed twice', async () => {
   const page = await stage.open('/approvals');
   const [first, second, third] = [await ask('git push origin held'), await ask('git push origin next'), await ask('git push origin last')];
   const shown = (id: string) => page.locator(`[data-call="${id}"][aria-current]`).waitFor();
@@ -191,7 +191,7 @@ it('takes no answer from a key that is held, and trust only from a digit pressed
   expect(await stage.agent.ended(third)).toMatchObject({ outcome: 'denied' });
 });
 
-it('lists a call that came while the page was asking for what waits', async () => {
+it('lists a call that arrived while the page loaded', async () => {
   const page = await stage.open('/sessions');
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -298,7 +298,7 @@ describe('answers that are held', () => {
     stage.agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const statusOf = async (id: string) => (await stage.agent.get(`/v1/calls/${id}`)).body.status;
 
-  it('lets a person take held answers back, drops them when the page is left, and decides one call by a double click', async () => {
+  it('takes back delayed decisions, drops them when the page is left, and decides one call by a double click', async () => {
     await supervise('clicks');
     const first = await inSession('clicks', 'git push origin click-1');
     const page = await stage.open('/approvals');
@@ -333,7 +333,7 @@ describe('answers that are held', () => {
     await Promise.all(others.map((id) => stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' })));
   });
 
-  it('sends held answers to each of the selected calls, and shows what becomes of each', async () => {
+  it('sends delayed decisions of each selected call, and shows the results', async () => {
     await Promise.all(['many-a', 'many-b'].map(supervise));
     const [one, two, stale] = [
       await inSession('many-a', 'git push origin 1'),

@@ -50,7 +50,7 @@ describe('the page of a call', () => {
     await state(page, 'completed');
   });
 
-  it('finds lines in an output, links to one, and opens a failed one at its end', async () => {
+  it('finds and links lines in an output, and opens a failed one at its end', async () => {
     const { id } = await stage.agent.run('shell', { command: 'for i in $(seq 1 300); do echo "step $i"; done; echo "error: no"; exit 3' });
     const page = await stage.open(`/calls/${id}`);
     const log = page.getByRole('log');
@@ -93,7 +93,7 @@ describe('the page of a call', () => {
       await log.getByRole('link', { name: `Line ${number}`, exact: true }).waitFor();
     });
 
-    it('gives lines no numbers while others are missing, and finds a line that was left out, by its true number', async () => {
+    it('omits line numbers while lines are missing, and finds an omitted line by its true number', async () => {
       const { id } = await stage.agent.run('shell', { command: STEPS });
       const page = await stage.open(`/calls/${id}`);
       await page.getByText('Some of the output was left out of the stream.').waitFor();
@@ -186,7 +186,7 @@ describe('the page of a call', () => {
     expect(await picture.evaluate(width)).toBe(1);
   });
 
-  it('shows which lines of a file a call has removed and added, with HTML as text', async () => {
+  it('shows the removed and added lines of a file, with HTML as text', async () => {
     const inSession = { sessionId: 'changes' };
     const path = 'page<b>.html';
     const [before, after] = [`<img src=x onerror="document.title='pwned'">`, `<script>document.title='pwned'</script>`];

@@ -15,7 +15,7 @@ const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();
 
 describe('an installation without a call', () => {
-  it('offers code to paste and an example in an installation without a call, which makes six calls', async () => {
+  it('offers code to paste and an example that makes six calls in an installation without calls', async () => {
     const page = await stage.open('/calls');
     await page.getByText('-d \'{"tool":"shell"').waitFor();
     for (const language of ['TypeScript', 'Python']) await page.getByText(language, { exact: true }).click();
@@ -42,7 +42,7 @@ describe('an installation without a call', () => {
 });
 
 describe('the list of calls', () => {
-  it('takes the key from the address of a list and removes it from address and history', async () => {
+  it('reads the key from the address of a list and removes it from address and history', async () => {
     const page = await stage.open('/calls');
     await live(page);
     expect(page.url()).toBe(`${stage.url}/calls`);
@@ -149,7 +149,7 @@ describe('a list that is narrowed and sorted', () => {
 });
 
 describe('a list by risk', () => {
-  it('begins a list by risk with the highest risk, also when a hundred calls of lower risk are newer', async () => {
+  it('begins a list by risk with the highest risk, also behind a hundred newer calls of lower risk', async () => {
     const inSession = { sessionId: 'by-risk' };
     const risky = await stage.agent.run('shell', { command: 'rm -rf old' }, inSession);
     expect(risky.risk).toBe('high');
@@ -228,7 +228,7 @@ describe('the live page', () => {
     await page.locator('[data-agent-row=agent-running] [data-state=completed]').waitFor();
   });
 
-  it('stands still while the live page is paused, counts the calls that come, and goes on', async () => {
+  it('freezes the paused live page, counts the new calls, and continues', async () => {
     await stage.agent.request('PUT', '/v1/sessions/paused', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const asking = await stage.agent.submit('shell', { command: 'touch paused' }, { sessionId: 'paused', agentId: 'coder' });
     const page = await stage.open('/live');
@@ -372,7 +372,7 @@ describe('a page without a key', () => {
     await page.getByRole('alert').getByText('Not let in').waitFor();
   });
 
-  it('takes the key from an address on a page without a key, also in an open tab, and removes it there', async () => {
+  it('reads the key from an address on a page without a key, also in an open tab, and removes it there', async () => {
     const page = await stage.browser.page();
     await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').waitFor();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const ask = async (command: string) => (await stage.agent.submit('shell', { command }, { sessionId: 'careful' })).body.id;
 
-it('marks what destroys in a command with the words of the rule, and names one risk beside it', async () => {
+it('marks the destructive part of a command with the words of the rule, beside one risk', async () => {
   const id = await ask('git push --force origin gone');
   const page = await stage.open(`/approvals/${id}`);
   const card = page.getByRole('region', { name: 'Decision' });
@@ -27,7 +27,7 @@ it('marks what destroys in a command with the words of the rule, and names one r
   await stage.agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'deny' });
 });
 
-it('edits a call in the form of its tool, line by line, with the difference to what was asked below it', async () => {
+it('edits a call in the form of its tool, line by line, with the difference below', async () => {
   const id = await ask('git push origin edited\ngit tag v1');
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();

@@ -6,7 +6,7 @@ import { TEST_KEY } from '../../support/test-cluster.js';
 const stage = dashboardHarness();
 
 describe('the API reference at /docs', () => {
-  it('opens an operation by its address, in the frame of the dashboard, and finds others by their words', async () => {
+  it('opens an operation by its address, in the frame of the dashboard, and finds others by words', async () => {
     const page = await stage.open('/docs/submitCall');
     const shown = page.locator('[data-shown=submitCall]');
     await shown.getByText('/v1/calls', { exact: true }).waitFor();
@@ -23,7 +23,7 @@ describe('the API reference at /docs', () => {
     await page.getByText('This gateway has no operation noSuchOperation.').waitFor();
   });
 
-  it('sends the example of an operation as another call at each press, and keeps the key out of the code', async () => {
+  it('sends the example of an operation as a new call at each press, and masks the key in the code', async () => {
     const page = await stage.open('/docs/submitCall');
     const ids = new Set<string>();
     for (const press of [1, 2]) {

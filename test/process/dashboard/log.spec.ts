@@ -25,7 +25,7 @@ describe('the log of a call', () => {
     await page.locator('main [data-token=keyword]').getByText(word, { exact: true }).first().waitFor();
   });
 
-  it('wraps long lines of a log, and shows them on one line where a person wants it', async () => {
+  it('wraps long lines of a log, and shows them unwrapped on request', async () => {
     const { id } = await stage.agent.run('shell', { command: `printf 'x%.0s' $(seq 2000); echo` });
     const page = await stage.open(`/calls/${id}`);
     const log = page.getByRole('log', { name: ATTEMPT });
@@ -38,7 +38,7 @@ describe('the log of a call', () => {
     expect(await wrap.getAttribute('aria-pressed')).toBe('false');
   });
 
-  it('follows the output of a running call until a person scrolls up, and again when asked to', async () => {
+  it('follows the output of a running call until a person scrolls up, and again on request', async () => {
     const { command, open } = stage.gated(['seq -f "early %.0f" 200', 'echo middle', 'echo late; sleep 600']);
     const { body } = await stage.agent.submit('shell', { command, timeout_ms: LONG_MS });
     const page = await stage.open(`/calls/${body.id}`);

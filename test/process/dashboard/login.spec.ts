@@ -49,7 +49,7 @@ const firstEventOf = (id: string) => `new Promise((resolve, reject) => {
 
 afterAll(() => provider?.close());
 
-it('lets a person sign in, come back to the page, approve a call by name, and sign out; a login that ends leads to the login page', async () => {
+it('signs a person in, returns to the page, approves a call by name, and signs out; an ended login leads to the login page', async () => {
   if (provider === undefined) throw new Error('the provider has not started');
   provider.person = { sub: 'ada-1', name: 'Ada Example', email: 'ada@example.com', email_verified: true, roles: ['operators', 'watchers'] };
   await stage.agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });

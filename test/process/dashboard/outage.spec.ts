@@ -18,7 +18,7 @@ const bar = (page: Page) => page.locator('[data-outage]');
 const allLoaded = (page: Page) => page.locator('html[data-pages=loaded]').waitFor({ state: 'attached' });
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
-it('says on every page that the gateway is away, takes no decision until it is back, and then goes on by itself', async () => {
+it('reports on every page that the gateway is away, disables decisions, and recovers by itself', async () => {
   await stage.agent.request('PUT', '/v1/sessions/away', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   const { id } = (await stage.agent.submit('shell', { command: 'git push' }, { sessionId: 'away' })).body;
   const page = await stage.open(`/approvals/${id}`);
@@ -55,7 +55,7 @@ it('says on every page that the gateway is away, takes no decision until it is b
   expect((await stage.agent.ended(id)).outcome).toBe('denied');
 });
 
-it('opens a page whose file could not be loaded as soon as a person tries again, and by itself when the gateway is back', async () => {
+it('opens a page whose file failed to load after a retry by a person, or when the gateway is back', async () => {
   const page = await stage.browser.page();
   await page.route(/assets\/(tools|workers)-page-/, (route) => route.abort());
   await page.goto(`${stage.url}/live#key=${TEST_KEY}`);

@@ -66,7 +66,7 @@ let tab: Page;
 describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/calls\/$/, '/calls/:id'), index, path, shows })))(
   'page $name',
   ({ path, shows }) => {
-    it('shows a page accessible to all in light and dark colours, which fits a phone', async () => {
+    it('shows an accessible page in light and dark colours, fitting a phone', async () => {
       tab ??= await stage.open('/live', { kept: true });
       await tab.setViewportSize({ width: 1280, height: 900 });
       await tab.emulateMedia({ colorScheme: 'light' });
@@ -92,7 +92,7 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
   },
 );
 
-it('says that the gateway does not answer instead of showing figures', async () => {
+it('reports a silent gateway in place of figures', async () => {
   const page = await stage.open('/calls');
   await page.locator('[role=row][data-call]').first().waitFor();
   await page.route('**/v1/**', () => {});
@@ -101,7 +101,7 @@ it('says that the gateway does not answer instead of showing figures', async () 
   await page.locator('[data-tile=Running]:text-is("–")').waitFor();
 });
 
-it('says why the agents cannot be listed, and goes on when they can', async () => {
+it('explains why the agents cannot be listed, and recovers', async () => {
   const page = await stage.open('/calls');
   const forbidden = { type: 'about:blank', title: 'Forbidden', status: 403, detail: 'not with this key', code: 'forbidden' };
   const refuse = { status: 403, contentType: 'application/problem+json', body: JSON.stringify(forbidden) };
@@ -175,7 +175,7 @@ describe.each(LISTS)('the list %s', (path, rows, opens) => {
   });
 });
 
-it('orders tools in low rows by the head of a column, which says so', async () => {
+it('orders tools in compact rows by a column heading, which shows the order', async () => {
   const page = await stage.open('/tools');
   const head = page.getByRole('columnheader', { name: 'Calls' });
   const first = page.locator('[data-source=builtin] [data-tool]').first();

@@ -100,7 +100,7 @@ describe('a call that waits for input', () => {
     return body.id;
   };
 
-  it('shows the question of a call that waits for input, offers its choices, and goes on with the answer', async () => {
+  it('shows the question of a call that waits for input, offers its choices, and continues with the answer', async () => {
     const id = await asked({ question: 'Which branch?', options: ['main', 'next'] });
     const page = await stage.open(`/calls/${id}`);
     await page.locator('main [data-state=waiting_input]').first().waitFor();
@@ -114,7 +114,7 @@ describe('a call that waits for input', () => {
     expect(JSON.stringify((await stage.agent.ended(id)).result?.content)).toContain('next');
   });
 
-  it('takes a text for a call that waits for input, which another client may have given before', async () => {
+  it('accepts a text for a call that waits for input, also when another client was faster', async () => {
     const id = await asked({ question: 'Why?' });
     const page = await stage.open(`/calls/${id}`);
     await page.getByRole('textbox', { name: 'Answer' }).fill('because');
@@ -146,7 +146,7 @@ describe('audio of a tool', () => {
 });
 
 describe('the page of workers', () => {
-  it('shows first that commands are not isolated, and what a foreign worker says of itself', async () => {
+  it('shows first that commands are not isolated, and the description of a foreign worker', async () => {
     const worker = await ScriptedWorker.open(stage.url, TEST_KEY);
     worker.send({
       op: 'hello',

@@ -14,7 +14,7 @@ const made = async (body: object) =>
   (await stage.agent.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body })).body;
 
 describe('a schedule', () => {
-  it('makes a schedule by a form that shows its next due times, in words and by the clocks of its time zone', async () => {
+  it('creates a schedule by a form that shows its next due times, in words and in its time zone', async () => {
     const page = await stage.open('/schedules', { timezoneId: 'Europe/Berlin' });
     await page.getByText('No schedules').waitFor();
     await page.getByRole('link', { name: 'New schedule' }).click();
@@ -59,7 +59,7 @@ describe('a schedule', () => {
     await page.locator(`[role=row][data-call="${call}"]`).waitFor();
   });
 
-  it('names the schedule of calls without an agent on Live and among the calls, where its runs are one row until it narrows them', async () => {
+  it('names the schedule of calls without an agent on Live and in Calls, where its runs are one row', async () => {
     const { id } = await made({ everyMs: 86_400_000, name: 'disk' });
     const run = async () => {
       const { body } = await stage.agent.request('POST', `/v1/schedules/${id}/run`);
@@ -84,7 +84,7 @@ describe('a schedule', () => {
     await page.locator(`[role=row][data-call="${first.id}"]`).waitFor();
   });
 
-  it('loads a few pages of the calls by itself where runs of a schedule are one row, and further ones when a person asks', async () => {
+  it('loads a few pages of calls by itself if runs of a schedule are one row, and more on request', async () => {
     const { id } = await made({ everyMs: 86_400_000, name: 'often', call: { tool: 'echo', arguments: {}, agentId: 'often' } });
     const run = async () => (await stage.agent.request('POST', `/v1/schedules/${id}/run`)).body;
     for (let n = 0; n < RUNS; n += RUNS_AT_ONCE) await Promise.all(Array.from({ length: RUNS_AT_ONCE }, run));

@@ -49,7 +49,7 @@ const redefine = (name: string, timeoutMs: number) =>
   stage.agent.request('POST', '/v1/sources', { name, kind: 'mcp', url: `${tracker.url}/mcp`, timeoutMs });
 
 describe('a source', () => {
-  it('adds a source by a form that says by field what is wrong, and shows its tools', async () => {
+  it('adds a source by a form with faults at their fields, and shows its tools', async () => {
     const page = await stage.open('/sources/new');
     await page.getByRole('textbox', { name: 'Name' }).fill('Tracker');
     await page.getByRole('textbox', { name: 'Address' }).fill('nowhere');
@@ -68,7 +68,7 @@ describe('a source', () => {
     expect((await stage.agent.run('create', { title: 'a' })).outcome).toBe('completed');
   });
 
-  it('adds a source with OAuth tokens, whose issuer and client are fields of the form', async () => {
+  it('adds a source with OAuth tokens, with issuer and client as fields of the form', async () => {
     const page = await stage.open('/sources/new');
     await page.getByRole('textbox', { name: 'Name' }).fill('issued');
     await page.getByRole('textbox', { name: 'Address' }).fill(`${tracker.url}/mcp`);
@@ -87,7 +87,7 @@ describe('a source', () => {
     await stage.agent.request('DELETE', '/v1/sources/issued');
   });
 
-  it('sends a person to the issuer of the tokens of a source and back, and takes the tokens away again', async () => {
+  it('sends a person to the issuer of a source’s tokens and back, and removes the tokens again', async () => {
     issuer.person = { sub: 'ada' };
     const page = await stage.open('/sources/new');
     await page.getByRole('textbox', { name: 'Name' }).fill('guarded');
@@ -109,7 +109,7 @@ describe('a source', () => {
     expect((await stage.agent.run('guarded__whoami', {})).outcome).not.toBe('completed');
   });
 
-  it('says of an authorization that no person has begun that nothing was changed', async () => {
+  it('reports that an authorization not begun by a person changed nothing', async () => {
     const page = await stage.open(`/authorized/${'0'.repeat(16)}?code=a&state=b`);
     await page.getByText('Nothing was changed.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -134,7 +134,7 @@ describe('a source', () => {
     expect((await stage.agent.run('clerk', { task: 'File it' })).outcome).toBe('completed');
   });
 
-  it('adds a bundle as a source: its file is uploaded, and its settings are asked for by its manifest', async () => {
+  it('adds a bundle as a source: uploads its file, and asks for the settings of its manifest', async () => {
     const page = await stage.open('/sources/new?kind=bundle');
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('greeter');
     const choose = (name: string, buffer: Buffer) =>
@@ -182,7 +182,7 @@ describe('a source', () => {
     expect((await source('changing')).list.map(({ rawName, pending }) => [rawName, pending])).toEqual([['create', false]]);
   });
 
-  it('keeps the last good list of a source that is away with the error, and removes it', async () => {
+  it('shows the last good list of an unreachable source with the error, and removes it', async () => {
     const away = await serveWeb(async () => new Response('gone', { status: 503 }));
     await stage.agent.request('POST', '/v1/sources', { name: 'away', kind: 'mcp', url: `${away.url}/mcp` });
     const page = await stage.open('/sources?show=attention');

@@ -49,7 +49,7 @@ async function click(page: Page, button: Locator): Promise<void> {
   await page.mouse.click(x + width / 2, y + height / 2);
 }
 
-it('keeps both answers of a question on Live at their places while it loads, and takes no click until it was there for 500 ms', async () => {
+it('keeps both answers of a question on Live in place while it loads, and ignores clicks for 500 ms', async () => {
   const id = await ask('slow-question');
   const page = await stage.open('/sessions');
   let load = () => {};
@@ -80,7 +80,7 @@ it('keeps both answers of a question on Live at their places while it loads, and
   expect(await held(page).getByText('Deny shell').count()).toBe(1);
 });
 
-it('shows on Live a call that does more than its row says with Allow once disabled in its place', async () => {
+it('shows on Live a call with further effects with Allow once disabled in its place', async () => {
   await ask('two-lines', 'git push\ngit tag v1');
   const page = await stage.open('/live');
   await page.getByText('The command changes things (git).').waitFor();
@@ -139,7 +139,7 @@ const PAGES: readonly (readonly [name: string, path: (id: string) => string, siz
 ];
 
 it.each(PAGES)(
-  'takes no answer on the page of %s within 500 ms of a move of its buttons, and says so',
+  'ignores answers on the page of %s within 500 ms of a move of its buttons, and explains it',
   async (_name, path, size, move, takesKeys) => {
     const id = await ask('moves');
     const page = await stage.open(path(id), { viewport: size });
@@ -168,7 +168,7 @@ it.each(PAGES)(
   },
 );
 
-it('says that a key came too early after another call was chosen, and takes it 500 ms later though keys are pressed', async () => {
+it('reports a key pressed too early after another call was chosen, and accepts it 500 ms later', async () => {
   const [first, second] = [await ask('keys'), await ask('keys')];
   const page = await stage.open(`/approvals/${first}`);
   await deny(page).click({ trial: true });

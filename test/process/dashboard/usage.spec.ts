@@ -77,7 +77,7 @@ it('sums calls and failures of agents and tools, leads to the calls, and is save
   await page.locator('[role=row][data-call]').first().getByText('file_edit').waitFor();
 });
 
-it('shows what each tenant used, without links to its calls, only to a key that operates the installation', async () => {
+it('shows the usage of each tenant, without links to its calls, only to a key that operates the installation', async () => {
   const neighbour = new ToolyardClient({ baseUrl: stage.url, apiKey: NEIGHBOUR_KEY });
   for (const text of ['one', 'two', 'three']) await neighbour.calls.run({ tool: 'echo', arguments: { text } });
   const page = await stage.open('/usage?window=24h');

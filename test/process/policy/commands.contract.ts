@@ -96,14 +96,14 @@ export function commandsContract(started: () => PolicyInstallation): void {
         'git -c a=b log',
         '   ',
         'ls "',
-      ])('denies a command for what may hide another command in it: %j [PP-14, PP-15]', (command) =>
+      ])('denies a command that may hide another command: %j [PP-14, PP-15]', (command) =>
         judge('segments', command, {
           denied:
             /Security policy violation: Command (has blocked syntax|has an unsafe argument|not in allowlist: tee|is empty|cannot be read)/,
         }),
       );
 
-      it('allows any program where the allowlist is *, and of a path only that very path [PP-12]', async () => {
+      it('allows any program for *, and a path only as exactly that path [PP-12]', async () => {
         await judge('segments-any', 'node --version', { runs: /^v\d/ });
         await judge('segments-exact', '/bin/echo there', { runs: 'there' });
         await judge('segments-exact', 'echo there', { denied: 'Command not in allowlist: echo' });
@@ -159,7 +159,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-alone', 'rm x', { denied: 'High-risk commands are blocked' });
       });
 
-      it('asks about a command of high risk where that is not blocked, and runs it when a person allows it [K-05, PP-07]', async () => {
+      it('asks about a command of high risk if that is not blocked, and runs it when a person allows it [K-05, PP-07]', async () => {
         await judge('segments-open', 'touch doomed', { runs: '' }, { approved: true });
         const { call } = await judge('segments-open', 'rm doomed', { asks: 'High-risk command requires approval' });
         expect((await allow(call.id)).status).toBe(200);
@@ -180,7 +180,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('segments-alone', 'mkdir made', { runs: '' });
       });
 
-      it('counts a command as approved by the argument of the model only where the policy trusts models [K-05, PP-09]', async () => {
+      it('counts the model’s approval argument of a command only if the policy trusts models [K-05, PP-09]', async () => {
         await judge('segments-any', 'touch x', { runs: '' }, { approved: true });
         await judge('core-supervised', 'touch x', { asks: 'requires approval' }, { approved: true });
       });
@@ -196,7 +196,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         (command) => judge('single', command, { denied: 'only a single allowlisted command is permitted' }),
       );
 
-      it('denies a single program that is none of the list [K-17, PP-43]', () =>
+      it('denies a single program outside of the list [K-17, PP-43]', () =>
         judge('single', 'curl x', {
           denied: literally("blocked by security policy (CommandNotAllowed): 'curl' is not in shell allowlist"),
         }));
@@ -209,7 +209,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         await judge('rules', 'echo a', { asks: 'no allowed pattern matches every part' });
       });
 
-      it('asks about files outside that a command names, whatever pattern covers its words', async () => {
+      it('asks about outside files named in a command, for any pattern that covers its words', async () => {
         for (const command of ['echo a >/etc/f', 'echo a >|/etc/f', 'echo /etc/shadow', 'echo $HOME/.ssh/id'])
           await judge('rules-allow', command, { asks: /is outside of the workspace|only running it tells which file/ });
         await judge('rules-allow', 'echo a > notes.md; echo b', { runs: 'b' });
@@ -218,7 +218,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
       it.each([
         ['AWS_PROFILE=dev echo a', 'LD_PRELOAD=x echo a'],
         ['git log "$BRANCH"', 'git log $BRANCH'],
-      ])('lets a command with variables be trusted exactly as it stands: %s', async (command, other) => {
+      ])('trusts a command with variables exactly as written: %s', async (command, other) => {
         const { call } = await judge('rules', command, { asks: /Dangerous command: / });
         expect(call.approval?.trustOptions.map(({ id, display }) => [id, display])).toEqual([['command-full', command]]);
         await agent.request('POST', `/v1/calls/${call.id}/decision`, {
@@ -241,7 +241,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
 
       /** Result of one start with both errors. */
       let refused: Promise<unknown> | undefined;
-      it.each(['deniedCommands', 'allowedCommands'])('starts no gateway with a pattern in %s that is none [PP-80]', async (list) => {
+      it.each(['deniedCommands', 'allowedCommands'])('stops the start of a gateway with an invalid pattern in %s [PP-80]', async (list) => {
         const broken = join(folder, 'patterns.json');
         const commands = { deniedCommands: ['fine', '('], allowedCommands: ['fine', '('] };
         writeFileSync(broken, JSON.stringify({ agents: { a: { policy: { commands } } } }));
@@ -251,19 +251,19 @@ export function commandsContract(started: () => PolicyInstallation): void {
         );
       });
 
-      it('denies a command that an expansion may turn into a denied one, and rates one as high whose program it names [PP-80]', async () => {
+      it('denies a command that an expansion may turn into a denied one, and rates one with such a program as high [PP-80]', async () => {
         for (const command of ['k=rm; $k x', 'echo rm x | sh', "bash -c '$k x'", 'echo x | xargs $k'])
           await judge('rules-allow', command, { denied: 'Command cannot be compared with deniedCommands: ' });
         expect(await riskOf('k=ls; $k')).toMatch(/high/i);
         await judge('rules-allow', 'echo $HOME', { runs: /./ });
       });
 
-      it('denies a command instead of asking where the policy denies by default [PP-81]', async () => {
+      it('denies a command instead of asking if the policy denies by default [PP-81]', async () => {
         await judge('rules-strict', 'make', { denied: 'Command not in allowed list' });
         await judge('rules-strict', 'echo fine', { runs: 'fine' });
       });
 
-      it('runs a command that only reads where the policy lets those run, and only there [PP-82]', async () => {
+      it('runs a reading command if the policy allows that, and only then [PP-82]', async () => {
         await judge('rules-readonly', 'ls | head -3', { runs: '' });
         for (const command of ['git branch -D x', 'find . -delete', 'echo x > y']) await judge('rules-readonly', command, { asks: /./ });
         await judge('rules', 'ls', { asks: 'no allowed pattern' });
@@ -279,13 +279,10 @@ export function commandsContract(started: () => PolicyInstallation): void {
         'sort --compress-program=id x',
         'git fetch --upload-pack=id',
         'sed s/x/id/e',
-      ])(
-        'asks about a command that may do something else than it says, with nothing to trust, whatever is allowed: %s [PP-83]',
-        async (command) => {
-          const { call } = await judge('rules-any', command, { asks: /Dangerous command: / });
-          expect(call.approval?.trustOptions).toEqual([]);
-        },
-      );
+      ])('asks about a command with hidden effects, without trust options, despite any permission: %s [PP-83]', async (command) => {
+        const { call } = await judge('rules-any', command, { asks: /Dangerous command: / });
+        expect(call.approval?.trustOptions).toEqual([]);
+      });
 
       it('allows no command that cannot be read by a pattern of an agent [PP-84]', async () => {
         for (const command of ['ls\r', 'ls "']) await judge('rules-any', command, { asks: /./ });
@@ -303,7 +300,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
       },
     );
 
-    it('refuses a command with a destructive text in it where texts are denied, and runs it elsewhere [K-17, PP-106]', async () => {
+    it('refuses a command with a destructive text if texts are denied, and otherwise runs it [K-17, PP-106]', async () => {
       await judge('texts', 'echo "rm -rf /tmp/x"', { denied: literally("contains 'rm -rf /'") });
       await judge('core', 'echo "rm -rf /tmp/x"', { runs: literally('rm -rf /tmp/x') });
     });
@@ -351,7 +348,7 @@ export function commandsContract(started: () => PolicyInstallation): void {
         },
       );
 
-      it('goes on with a longer file at the line that the text of rules-any names, and misses nothing [EX-45]', async () => {
+      it('continues a longer file at the line named in the text of rules-any, without a gap [EX-45]', async () => {
         const lines = Array.from({ length: 3_000 }, (_unused, n) => `${n} ${'.'.repeat(95)}\n`);
         const parties = { agentId: 'rules-any', sessionId: 'long-file' };
         expect(await agent.run('file_write', { path: 'long', content: lines.join('') }, parties)).toMatchObject({ outcome: 'completed' });

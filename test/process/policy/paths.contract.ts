@@ -68,7 +68,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
 
     describe('as a path', () => {
       it.each(['a\0b', 'a\nb', '..%2fetc', '%2f..%2fx', '%2e%2e/x', '..\\x%5c', '．．/x', 'a\u202eb', '~root/x'])(
-        'denies a path that is there to be misread in every posture: %j [PP-20, PP-21, PP-22]',
+        'denies a misleading path in every posture: %j [PP-20, PP-21, PP-22]',
         async (path) => {
           for (const agentId of ['confined', 'unattended', 'supervised'])
             await read(agentId, path, { denied: /Path (has|is longer|begins with)/ });
@@ -82,7 +82,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         }
       });
 
-      it('takes absolute paths where not only the workspace counts, in it and in roots of the policy, unless forbidden [PP-23]', async () => {
+      it('accepts absolute paths in the workspace and roots of the policy unless only the workspace is allowed or they are forbidden [PP-23]', async () => {
         await write('wide-rooted', 'own.txt', { runs: /./ });
         const own = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-wide-rooted', 'own.txt');
         await read('wide-rooted', own, { runs: 'written' });
@@ -93,7 +93,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         for (const path of [own, join(shared, 'wide.txt')]) await read('confined', path, { denied: /./ });
       });
 
-      it('refuses a path in the words of its tool, and with the reason of the violation [PP-28, TB-20, TB-30]', async () => {
+      it('refuses a path in the words of its tool, with the reason of the violation [PP-28, TB-20, TB-30]', async () => {
         await read('plain', '../x', { denied: literally('Path not allowed by security policy: ../x') });
         await write('plain', '../x', { denied: literally('Path not allowed: ../x') });
         for (const path of ['../x', 'fine']) await write('reads-only', path, { denied: literally('Read-only mode: cannot write files') });
@@ -110,11 +110,11 @@ export function pathsContract(started: () => PolicyInstallation): void {
         );
       });
 
-      it('denies a path that is longer than any system takes', () =>
+      it('denies a path longer than any system accepts', () =>
         read('unattended', 'x'.repeat(5_000), { denied: 'Path is longer than 4096 characters' }));
 
       it.each(['/srv/x', 'a/../b', '../x', '.././x'])(
-        'denies a path that is not plainly below the workspace where only that counts: %s [K-18, PP-21, PP-23]',
+        'denies a path not plainly below the workspace if only that is allowed: %s [K-18, PP-21, PP-23]',
         (path) => read('confined', path, { denied: /(Path not allowed by security policy|Forbidden path): / }),
       );
 
@@ -126,7 +126,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         },
       );
 
-      it('asks about a path outside of everything in a supervised session, denies it by policy, and never reads it [K-18, PP-28, PP-85]', async () => {
+      it('asks about a path outside of all roots in a supervised session, denies it by policy, and never reads it [K-18, PP-28, PP-85]', async () => {
         await read('supervised', '/other/file', { asks: literally('/other/file is outside of the workspace') });
         await read('supervised', '../other', { asks: 'is outside of the workspace' });
         await read('mounts', '/nowhere', { denied: literally('blocked by security policy (PathOutsideAllowedRoots)') });
@@ -137,7 +137,7 @@ export function pathsContract(started: () => PolicyInstallation): void {
         });
       });
 
-      it('refuses a link out of the workspace when it is opened, whatever the policy decided [PP-25]', async () => {
+      it('refuses a link out of the workspace when it is opened, for any policy decision [PP-25]', async () => {
         await write('unattended', 'd/own.txt', { runs: /./ });
         const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-unattended');
         symlinkSync(join(folder, 'secret.txt'), join(root, 'link.txt'));
@@ -184,14 +184,14 @@ export function pathsContract(started: () => PolicyInstallation): void {
         await read('trusting-tool', 'src/secret/x', { denied: literally('by the pattern src/secret') });
       });
 
-      it('decides several paths together: one that is denied denies the call, undecided ones are asked for together [PP-31]', async () => {
+      it('decides several paths together: a denied one denies the call, undecided ones are one question [PP-31]', async () => {
         await judge('wide', 'shell', { command: 'cat fine.txt /etc/passwd' }, { denied: 'Forbidden path: /etc/passwd' });
         const command = `cat ${join(vault, 'note.txt')} ${join(internal, 'state.txt')}`;
         await judge('mounts', 'shell', { command }, { denied: literally(`is in the denied root ${internal}`) });
         await judge('supervised', 'shell', { command: 'cat /one /two' }, { asks: /\/one is outside[\s\S]*\/two is outside/ });
       });
 
-      it('keeps a refused path on record: who, what, when and why [PP-42]', async () => {
+      it('records a refused path: who, what, when and why [PP-42]', async () => {
         const { call } = await read('wide', '/etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
         const [first, last] = await agent.events(call.id);
         expect(first).toMatchObject({

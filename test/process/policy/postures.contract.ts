@@ -60,7 +60,7 @@ export function posturesContract(started: () => Agent): void {
     };
 
     it.each(TABLE)(
-      'answers %s with %s to a read, a write and a command by what they need [K-03, PP-50, PP-51, PP-52, PP-100]',
+      'answers %s with %s to a read, a write and a command by their requirements [K-03, PP-50, PP-51, PP-52, PP-100]',
       async (autonomy, permissionMode, expected) => {
         const sessionId = await session({ autonomy, permissionMode });
         for (const [index, tier] of TIERS.entries()) {
@@ -71,7 +71,7 @@ export function posturesContract(started: () => Agent): void {
     );
 
     it.each(['danger-full-access', 'allow', 'workspace-write'] as const)(
-      'asks with %s for every privileged call where those are gated, and for no other [PP-61]',
+      'asks with %s for every privileged call if those are gated, and for no other [PP-61]',
       async (permissionMode) => {
         const sessionId = await session({ autonomy: 'full', permissionMode });
         const gated = { sessionId, agentId: 'gated' };
@@ -96,7 +96,7 @@ export function posturesContract(started: () => Agent): void {
       expect(call.approval).toBeUndefined();
     });
 
-    it('applies to tools the tier that the catalog tells', async () => {
+    it('applies the catalog’s tier to tools', async () => {
       const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
       const tierOf = Object.fromEntries(body.tools.map(({ name, tier }) => [name, tier]));
       expect(tierOf).toMatchObject({

@@ -47,7 +47,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
       it('fetches a URL from a public host, or a private one that the operator named for gateway and worker', () =>
         fetchUrl('web', `http://127.0.0.1:${port}/`, { runs: 'fetched' }));
 
-      it('needs no second list for a private host: the policy says only which of them an agent may not reach', async () => {
+      it('needs no second list of private hosts: the policy only names those that an agent may not reach', async () => {
         const url = `http://127.0.0.1:${port}/`;
         await fetchUrl('web-env', url, { runs: 'fetched' });
         await fetchUrl('web-no-private', url, { denied: '127.0.0.1 is not a public address' });
@@ -73,7 +73,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
         fetchUrl('web', url, { denied: literally(reason) }),
       );
 
-      it('refuses a URL that leads to a private host by a redirect where it is fetched [PP-45]', async () => {
+      it('refuses a URL that redirects to a private host when it is fetched [PP-45]', async () => {
         const { call } = await submitted(agent, { tool: 'web_fetch', args: { url: `http://127.0.0.1:${port}/away` }, agentId: 'web' });
         expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
       });
@@ -106,7 +106,7 @@ export function urlsContract(started: () => PolicyInstallation): void {
         await judge('web-lists', 'http_request', { url }, { denied: 'a.evil.example.com is in the blocked domain evil.example.com' });
       });
 
-      it('denies a URL outside of the list where the policy is strict, and everywhere where it allows no egress [PP-44]', async () => {
+      it('denies a URL outside of the list under a strict policy, and every URL without egress [PP-44]', async () => {
         await fetchUrl('web-strict', 'https://other.net/', { denied: 'strict web egress policy blocked destination other.net' });
         await fetchUrl('web-none', 'https://example.org/', { denied: 'this policy allows no egress' });
       });
@@ -129,14 +129,14 @@ export function urlsContract(started: () => PolicyInstallation): void {
       };
       let refused: Promise<unknown> | undefined;
 
-      it('fetches a URL by a connection of its own: a proxy that the environment names is not asked [PP-44]', async () => {
+      it('fetches a URL by a direct connection, without the proxy of the environment [PP-44]', async () => {
         const { proxied } = started();
         const before = proxied();
         await fetchUrl('web-private', `http://127.0.0.1:${port}/`, { runs: 'fetched' });
         expect(proxied() - before).toBe(0);
       });
 
-      it('offers no tool for a URL where tools of the web are switched off, and refuses a call of one [AV-11, AV-12]', async () => {
+      it('offers no tool for a URL if web tools are switched off, and refuses its calls [AV-11, AV-12]', async () => {
         const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=openai&agentId=web-off');
         expect(JSON.stringify(body)).not.toMatch(/"name":"(web_|http_)/);
         await fetchUrl('web-off', 'https://example.org/', { denied: 'tools of the web are switched off' });

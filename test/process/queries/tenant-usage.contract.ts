@@ -14,7 +14,7 @@ interface Installation {
 
 /** Usage over tenants. Needs the keys of the operator, and of the judge, who operates nothing. */
 export function tenantUsageContract(installation: () => Installation): void {
-  it('sums what tenants used for a key that operates the installation, and for no other', async () => {
+  it('sums the usage of tenants for a key that operates the installation, and for no other', async () => {
     const { gateway, agent, stranger } = installation();
     const operator = new Agent(gateway.url, 'key-of-the-operator');
     for (const [by, count] of [[agent, 2] as const, [stranger, 1] as const])

@@ -15,7 +15,7 @@ export const TENANT_SETTINGS = {
 
 /** `general`: two secrets of all tenants. */
 export function itAddsSettingsOfATenant(url: () => string, general: readonly [string, string]): void {
-  it('adds safety settings of a tenant to those for all tenants, in each place where content of its calls is redacted', async () => {
+  it('adds the redaction settings of a tenant to the general ones everywhere that its content is redacted', async () => {
     const encoded = Buffer.from(`${ACME_SECRET}, ${general[0]}`).toString('base64');
     const says = { command: `echo '${encoded}' | base64 -d; : '${ACME_SECRET}' ${general[1]} --recipe=sugar-and-salt` };
     const sessionId = 'acme-session';

@@ -14,7 +14,7 @@ const offeredTo = (models: ModelServer, model: string): string[] =>
 /** Contract: results of the tools that start several sub-agents, or hand over to one. */
 export function crewContract(started: SubAgentInstallation): void {
   describe('a sub-agent', () => {
-    it('lets a model that speaks claude-code call a sub-agent, wait for its text or go on with its id [K-21, TB-90]', async () => {
+    it('lets a model of claude-code call a sub-agent, wait for its text or continue with its id [K-21, TB-90]', async () => {
       const { agent, models } = started();
       models.on('helper', [{ text: 'done' }]);
       const claude = { description: 'digs', prompt: 'Dig', subagent_type: 'helper', model: 'opus' };
@@ -25,7 +25,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect((await agent.ended(later.result?.childCallIds?.[0] ?? '')).outcome).toBe('completed');
     });
 
-    it('runs a crew: stages run when those that they depend on have ended, and read their results [TB-94]', async () => {
+    it('runs the stages of a crew after those that they depend on, with their results [TB-94]', async () => {
       const { agent, models } = started();
       const stage = (name: string, role: string, depends_on: string[] = []) => ({
         name,
@@ -60,7 +60,7 @@ export function crewContract(started: SubAgentInstallation): void {
       expect(await fault([stage('a', 'helper', ['z'])])).toContain("depends on unknown stage 'z'. Stages: a");
     });
 
-    it('gives a sub-agent of a known type the tools of that type and no others, and no sub-agents [TB-91, AV-17]', async () => {
+    it('gives a sub-agent of a known type exactly the tools of that type, and no sub-agents [TB-91, AV-17]', async () => {
       const { agent, models } = started();
       models.on('explore', [{ toolCalls: calls('write_file', { path: 'a', content: 'b' }) }, { text: 'Looked.' }]);
       const asked = { description: 'looks', prompt: 'Look', subagent_type: 'Explore' };

@@ -28,7 +28,7 @@ export function progressContract(started: SubAgentInstallation): void {
       expect(await streamed()).toBe('First. Second.');
     });
 
-    it('says in the progress of a sub-agent which tools a turn executes, of how many turns [EV-18]', async () => {
+    it('reports in the progress of a sub-agent the tools and the number of the turn, of how many turns [EV-18]', async () => {
       const { agent, models } = started();
       models.on('helper', [{ toolCalls: [...calls('echo'), ...calls('sleep', { duration_ms: 1 }, 'b')] }, { text: 'Done.' }]);
       const { id } = await agent.run('helper', { task: 'Do it' });
@@ -36,7 +36,7 @@ export function progressContract(started: SubAgentInstallation): void {
       expect(progress).toContainEqual({ message: '[1/10] Executing tools: echo, sleep', done: 0, total: 10 });
     });
 
-    it('ends a sub-agent that has used up its turns, or its time in a turn, and says which budget was exceeded [EX-29]', async () => {
+    it('ends a sub-agent with exhausted turns, or time within a turn, and names the exceeded budget [EX-29]', async () => {
       const { agent, models } = started();
       models.on('short', (_call, n) => ({ text: `turn ${n + 1}`, toolCalls: calls('echo') }));
       expect(await agent.run('short', { task: 'Never stop' })).toMatchObject({

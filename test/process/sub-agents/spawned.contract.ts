@@ -39,7 +39,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       expect(await run('list_sessions', {}, { agentId: undefined })).toMatchObject({ message: expect.stringContaining('policy.features') });
     });
 
-    it('begins a session that its messages steer, and shows its result to no other user or session [TB-97]', async () => {
+    it('begins a session that its messages steer, and hides its result from other users and sessions [TB-97]', async () => {
       const { agent, models } = started();
       await agent.request('PUT', '/v1/sessions/stage', { tools: ['helper', 'echo', 'session_*'] });
       const proceed = hold();
@@ -67,7 +67,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       expect((await agent.get<Session>(`/v1/sessions/${session_id}`)).body.tools).toEqual(['helper', 'echo', 'session_*']);
     });
 
-    it('interrupts a session; those that a session began end when it is cancelled or deleted', async () => {
+    it('interrupts a session; sessions that it began end when it is cancelled or deleted', async () => {
       const { agent } = started();
       const proceed = hold();
       const [cello, oboe] = [await spawn('cello', { sessionId: 'hall' }), await spawn('oboe', { sessionId: 'hall' })];
@@ -94,7 +94,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('begins no more than 8 spawned sessions that run, also when asked for many at once', async () => {
+    it('begins at most 8 running spawned sessions, also for many concurrent requests', async () => {
       const proceed = hold();
       const all = await Promise.all(Array.from({ length: 12 }, (_unused, n) => spawn(`n${n}`, { sessionId: 'crowd' })));
       const begun = all.filter(({ session_id }) => session_id !== undefined);
@@ -107,7 +107,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('begins no spawned session for a session that was deleted since it was asked for', async () => {
+    it('begins no spawned session for a session deleted since the request', async () => {
       const { agent } = started();
       const proceed = hold();
       const posture = { autonomy: 'supervised', permissionMode: 'prompt' };
@@ -137,7 +137,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       proceed();
     });
 
-    it('holds a spawned session to what is forbidden in the session that began it from then on', async () => {
+    it('forbids a spawned session everything forbidden in its starting session from then on', async () => {
       const { agent, models } = started();
       const proceed = hold();
       const { call_id, session_id } = await spawn('harp', { sessionId: 'loft' });
@@ -151,7 +151,7 @@ export function spawnedContract(started: SubAgentInstallation): void {
       expect(await spawn('reed', { sessionId: session_id })).toMatchObject({ message: expect.stringContaining('begins none') });
     });
 
-    it('says to a model that speaks kiro what sessions cannot do', async () => {
+    it('explains to a model of kiro what sessions cannot do', async () => {
       const { agent } = started();
       const of = { dialect: 'kiro', agentId: CONDUCTOR, sessionId: 'stage' };
       const call = await agent.run('sessions', { command: 'manage_group', action: 'create', group: 'g' }, of);

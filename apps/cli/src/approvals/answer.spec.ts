@@ -19,13 +19,13 @@ describe('the answer of a person to a call', () => {
     ['q', 'quit'],
     ['Always', 'always'],
     ['NO', 'deny'],
-  ])('takes the answer %s as %s', (text, answer) => expect(answerOf(text)).toBe(answer));
+  ])('reads the answer %s as %s', (text, answer) => expect(answerOf(text)).toBe(answer));
 
-  it.each(['', 'Y ', 'ne', 'yess', '1', 'constructor', '__proto__'])('takes the answer %j as nothing', (text) =>
+  it.each(['', 'Y ', 'ne', 'yess', '1', 'constructor', '__proto__'])('reads the answer %j as no answer', (text) =>
     expect(answerOf(text)).toBeUndefined(),
   );
 
-  it('takes nine letters as answers in either case, and no other', () => {
+  it('reads nine letters as answers in either case, and no other letter', () => {
     const answered = (letters: string) =>
       letters
         .split('')

@@ -19,7 +19,7 @@ function why(reasons: readonly Pick<DecisionReason, 'axis' | 'rule' | 'reason'>[
   return questionLines(call, SUBJECTS, { terminal }).filter((line) => /Why|more/.test(line));
 }
 
-it('says at a terminal in the sentences of the page why a person is asked, two of them, and where the others are', () => {
+it('prints at a terminal two reasons why a person is asked, in the words of the dashboard, and where to read the others', () => {
   const first = {
     axis: 'risk',
     rule: 'allowlist',

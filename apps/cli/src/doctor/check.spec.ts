@@ -28,7 +28,7 @@ describe('the check of hosts over ssh', () => {
       'ok',
       `reached over ssh, for ${WHOSE}`,
     ],
-  ])('checks a host over ssh, which %s', (_what, workers, verdict, found) => {
+  ])('checks a host over ssh that %s', (_what, workers, verdict, found) => {
     const hosts = checkWorkers(workers).filter(({ what }) => what === 'host build');
     expect(hosts).toEqual([expect.objectContaining({ verdict, found })]);
   });

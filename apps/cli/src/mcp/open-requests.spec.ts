@@ -3,7 +3,7 @@ import { OpenRequests } from './open-requests.js';
 
 const never = new AbortController().signal;
 
-it('waits until each open request of an MCP client is answered, those that come meanwhile too', async () => {
+it('waits for the answer of each open request of an MCP client, also of requests that arrive during the wait', async () => {
   const requests = new OpenRequests();
   const order: string[] = [];
   requests.add(1);

@@ -9,7 +9,7 @@ const ANSWER: JSONRPCMessage = { jsonrpc: '2.0', id: 1, result: {} };
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-it('writes the answer to an MCP client apart from progress just before it, and delays nothing else', () => {
+it('separates the answer to an MCP client from progress just before it, and delays nothing else', () => {
   const written: JSONRPCMessage[] = [];
   const answers = new SpacedAnswers((message) => written.push(message));
   answers.send(ANSWER);

@@ -21,7 +21,7 @@ describe('changes of files on a terminal', () => {
     ]);
   });
 
-  it('draws each of several changed files, and nothing for other details or a file that stayed the same', () => {
+  it('draws the diff of each changed file, and nothing for unchanged files or other details', () => {
     const same = { ...change({ lines: [] }), added: 0, removed: 0, hunks: [] };
     const details = {
       diffs: [change({ path: 'b.txt', lines: ['-x', '+y'] }), 'no diff', same, change({ path: 'c.txt', lines: ['-1', '+2'] })],
@@ -30,7 +30,7 @@ describe('changes of files on a terminal', () => {
     expect([drawn({ diff: 'a', diffs: {} }), drawn({ files: 1 }), drawn(undefined)]).toEqual([[], [], []]);
   });
 
-  it('writes out what hides text or begins a line, in paths too, and ignores Windows line ends', () => {
+  it('escapes hidden text and line beginnings, also in paths, and ignores Windows line ends', () => {
     const lines = [`-a${ESC}[2J\r`, '+b\rc\u202e\r', ' x\nMay it run?'];
     expect(drawn({ diff: change({ path: `a${ESC}]0;t\u0007\nb`, lines }) })).toEqual([
       'a<U+001B>]0;t<U+0007><U+000A>b +1 -1',
@@ -41,7 +41,7 @@ describe('changes of files on a terminal', () => {
     ]);
   });
 
-  it('cuts a long change, says how many lines are left out, and what the tool has left out', () => {
+  it('cuts a long diff and states how many lines the command and the tool have left out', () => {
     const long = change({ lines: Array.from({ length: 250 }, (_, n) => `+${n}`) });
     const cut = drawn({ diffs: [long, change({ lines: ['+x'] })] });
     expect(cut).toHaveLength(201);

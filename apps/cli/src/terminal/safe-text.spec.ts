@@ -5,7 +5,7 @@ import { oneLine, safeText } from './safe-text.js';
 const ESC = '\u001b';
 
 describe('text for a terminal', () => {
-  it('keeps printable text in any script', () => {
+  it('prints text in any script unchanged', () => {
     for (const text of ['plain\ttext\n', 'żółw, 日本語, 👩‍🚀', 'a\u00a0b']) expect(safeText(text)).toBe(text);
   });
 

@@ -26,7 +26,7 @@ describe('the list of schedules at a terminal', () => {
 
   it('writes whole ids of schedules into a pipe', () => expect(scheduleRow(schedule({}), NOW, false)[0]).toBe(ID));
 
-  it('finds a schedule by its id or by the end of it, and several where the end is not enough', () => {
+  it('finds a schedule by its id or the end of its id, and lists several that match', () => {
     const other = { ...schedule({}), id: 'sch-00000000-0000-0000-0000-00007b1e2c3d' };
     const ids = (text: string) => matchingSchedules([schedule({}), other], text).map(({ id }) => id);
     expect(ids(ID)).toEqual([ID]);

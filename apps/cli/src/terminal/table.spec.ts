@@ -31,10 +31,10 @@ describe('a long line', () => {
     expect(wrapLine('[e]dit  change its arguments', 20, 8)).toEqual(['[e]dit  change its', '        arguments']);
   });
 
-  it('breaks a long line anywhere where there is no blank, and keeps it whole where it fits', () => {
+  it('breaks a long word at any place, and keeps a word whole that fits on a line', () => {
     expect(wrapLine('abcdefgh', 5)).toEqual(['abcde', '  fgh']);
     expect(wrapLine('abc', 5)).toEqual(['abc']);
   });
 
-  it('ends a broken line also where the indent leaves no room', () => expect(wrapLine('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
+  it('wraps a line even if the indent leaves no room', () => expect(wrapLine('ab cd', 2, 8)).toEqual(['ab', ' c', ' d']));
 });

@@ -61,7 +61,7 @@ describe('the document of the API', () => {
     expect(innerSchemas({ type: 'array', items: thing }, document)).toEqual([{ name: 'Thing', schema: thing }]);
   });
 
-  it('makes a request of what was entered: encoded, without empty fields, with the body as it is', () => {
+  it('builds a request from the entered fields: encoded, without empty ones, with the body unchanged', () => {
     const parameters = [
       { in: 'path', name: 'id', required: true, schema: {} },
       { in: 'query', name: 'q', schema: {} },
@@ -80,7 +80,7 @@ describe('the document of the API', () => {
     });
   });
 
-  it('knows answers without an end', () => {
+  it('marks answers that are endless streams', () => {
     expect(streamsOnly(operation({}))).toBe(false);
     expect(streamsOnly(operation({ responses: { 101: { description: '' } } }))).toBe(true);
     expect(streamsOnly(operation({ responses: { 200: { description: '', content: { 'text/event-stream': {} } } } }))).toBe(true);

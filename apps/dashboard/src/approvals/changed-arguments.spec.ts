@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { changedArguments } from './changed-arguments.js';
 
-it('lists the arguments that differ: texts as they are, other values as JSON', () => {
+it('lists the changed arguments: texts unquoted, other values as JSON', () => {
   const asked = { command: 'git push\ngit tag', timeout: 5, env: { a: 1 }, gone: true };
   const edited = { command: 'git push', timeout: 5, env: { a: 2 }, added: 'x' };
   expect(changedArguments(asked, edited)).toEqual([
@@ -12,7 +12,7 @@ it('lists the arguments that differ: texts as they are, other values as JSON', (
   ]);
 });
 
-it('lists no argument of the same value, and one whose value has become a text', () => {
+it('lists no argument with an equal value, but one whose value became a text', () => {
   expect(changedArguments({ a: [1], b: '' }, { b: '', a: [1] })).toEqual([]);
   expect(changedArguments({ a: 1 }, { a: '1' })).toEqual([{ name: 'a', before: '1', after: '1' }]);
   expect(changedArguments({}, { a: '' })).toEqual([{ name: 'a', before: '', after: '' }]);

@@ -7,7 +7,7 @@ const call = (id: string, sessionId = 's', more: Partial<Call> = {}): Call =>
 const shown = (...args: Parameters<typeof groupsOf>) =>
   groupsOf(...args).map(({ name, entries }) => [name, ...entries.map((it) => it.call.id)]);
 
-it('keeps every call in its place while a person works in the list, whatever comes and goes', () => {
+it('keeps the order of the list while a person works in it, although calls arrive and leave', () => {
   const first = entriesOf([], [call('a', 'one'), call('b', 'two'), call('c', 'two')], false);
   expect(shown(first, 'session')).toEqual([
     ['one', 'a'],

@@ -37,7 +37,7 @@ it('sends an answer after the wait, or at once on request, and never twice', asy
   expect(sent).toEqual(['allow a', 'deny b']);
 });
 
-it('sends no held answer that was taken back, was held when the page was left, or whose timer comes after a sleep', async () => {
+it('drops a delayed decision that was taken back, that waited when the page was left, or whose timer fired after a sleep', async () => {
   const { held, sent } = harness();
   held.hold([answer('a')]);
   held.undo(held.groupOf('a')?.id ?? 0);
@@ -51,7 +51,7 @@ it('sends no held answer that was taken back, was held when the page was left, o
   expect([sent, held.groups]).toEqual([[], []]);
 });
 
-it('sends each held answer of a group, and keeps what became of it', async () => {
+it('sends each delayed decision of a group, and shows its result', async () => {
   const { held, sent } = harness(['b']);
   held.hold(['a', 'b', 'c'].map((id) => answer(id)));
   await jest.advanceTimersByTimeAsync(HOLD_MS);
@@ -62,7 +62,7 @@ it('sends each held answer of a group, and keeps what became of it', async () =>
   expect(sent.at(-1)).toBe('deny b');
 });
 
-it('sends no held answer for a call that no longer waits, and the other answers of its group', async () => {
+it('drops the delayed decision of a call that no longer waits, and sends the others of its group', async () => {
   const { held, sent } = harness();
   held.hold(['a', 'b'].map((id) => answer(id)));
   held.hold([answer('c')]);
@@ -74,7 +74,7 @@ it('sends no held answer for a call that no longer waits, and the other answers 
   expect(sent).toEqual(['allow b']);
 });
 
-it('sends or takes back one answer of several that were given together, and leaves the others', async () => {
+it('sends or takes back one of several delayed decisions, and leaves the others', async () => {
   const { held, sent } = harness();
   held.hold([answer('a'), answer('b'), answer('c')]);
   await held.sendOne('a');

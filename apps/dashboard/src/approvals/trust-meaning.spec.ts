@@ -15,6 +15,6 @@ it.each([
     'Allows writing and reading there, with everything below if it is a folder.',
   ],
   ['shell', { trustedTools: ['shell'] }, 'Every call of shell, with any arguments.'],
-])('says what trusting %j allows by %j', (display, grants, meaning) => {
+])('describes the trust %j as %j', (display, grants, meaning) => {
   expect(trustMeaning({ display, grants })).toBe(meaning);
 });

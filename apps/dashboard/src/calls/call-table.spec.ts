@@ -52,14 +52,14 @@ const stateAfter = (seen: number, answered?: number) => {
 
 describe('the calls of a list', () => {
   it.each(STEPS.map(([type, attempt], seen) => [type, attempt, seen] as const))(
-    'keeps in the list what %s of attempt %i says where an answer is older, and takes what is newer',
+    'keeps %s of attempt %i in the list when an older answer arrives, and takes over a newer one',
     (_type, _attempt, seen) => {
       const states = STEPS.map((_step, answered) => stateAfter(seen, answered));
       expect(states).toEqual(STEPS.map((_step, answered) => stateAfter(Math.max(seen, answered))));
     },
   );
 
-  it('keeps in the list that a call is to be cancelled, which answers do not say, until it has ended', () => {
+  it('keeps the mark of a requested cancel, which list answers lack, until the call has ended', () => {
     const table = new CallTable(CallFilter.parse({}));
     const cancel = { ...events[1], type: 'call.cancel_requested', callver: 3, data: { graceMs: 0 } } as unknown as CallEvent;
     table.events([...events.slice(0, 2), cancel]);

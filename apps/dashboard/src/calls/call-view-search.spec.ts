@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { columnWidths, readView, shownColumns, sortRows } from './call-view-search.js';
 
 describe('how the list of calls is shown', () => {
-  it('reads from the address how the list of calls is shown, without what it does not know', () => {
+  it('reads the layout of the list of calls from the address, and ignores unknown parts', () => {
     expect(readView({ sort: 'longest', hide: 'Agent,Subject,colour', peek: '', tool: 'echo' })).toEqual({ sort: 'longest', hide: 'Agent' });
     expect(readView({ sort: 'loudest', hide: '' })).toEqual({});
   });
@@ -14,7 +14,7 @@ describe('how the list of calls is shown', () => {
     expect(shownColumns({ peek: '07-x' })).toEqual(['State', 'Tool', 'Subject', 'Run time']);
   });
 
-  it('sorts calls by run time, with calls that have none at the end', () => {
+  it('sorts calls by run time, calls without one last', () => {
     const rows = [{ runMs: 5 }, {}, { runMs: 9 }, { runMs: 1 }];
     expect(sortRows(rows, 'longest').map(({ runMs }) => runMs)).toEqual([9, 5, 1, undefined]);
     expect(sortRows(rows, 'shortest').map(({ runMs }) => runMs)).toEqual([1, 5, 9, undefined]);

@@ -15,7 +15,7 @@ const row = (id: string, more: Partial<CallRow> = {}): CallRow => ({
   ...more,
 });
 
-it('folds completed runs of one schedule that follow each other, and none that failed, goes on, or is of another', () => {
+it('folds consecutive completed runs of one schedule, but no failed, open or foreign run', () => {
   const disk = { scheduleId: 'disk' };
   const rows = [
     row('9', { ...disk, status: 'running', outcome: undefined }),

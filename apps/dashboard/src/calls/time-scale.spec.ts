@@ -5,7 +5,7 @@ import { timeScale } from './time-scale.js';
 const stretch = fc.tuple(fc.nat(1_000_000), fc.nat(10_000)).map(([from, length]) => ({ from, to: from + length }));
 
 describe('the time scale of a session', () => {
-  it('keeps the order of calls on the time scale of a session, with the begin and end of the work at its edges', () => {
+  it('draws calls in order of time from edge to edge of the session', () => {
     fc.assert(
       fc.property(fc.array(stretch, { minLength: 1, maxLength: 30 }), fc.nat(1_010_000), fc.nat(1_010_000), (stretches, a, b) => {
         const { place } = timeScale(stretches);

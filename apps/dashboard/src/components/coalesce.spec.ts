@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { coalesce } from './coalesce.js';
 
-it('runs once more for all that is asked while it runs, also after a failure', async () => {
+it('runs once more after all requests during a run, also if the run failed', async () => {
   const gates: (() => void)[] = [];
   const ask = coalesce(() => new Promise<void>((_done, fail) => gates.push(() => fail(new Error('away')))));
   const turn = () => new Promise(setImmediate);

@@ -11,7 +11,7 @@ describe('a group of failures', () => {
     expect(markOf({ firstSeen: at(50), previousSeen: at(27) }, 24 * HOUR_MS)).toBeUndefined();
   });
 
-  it('replays no group of failures where the same arguments are refused again', () => {
+  it('offers no replay for failures that the same arguments would repeat', () => {
     expect([mayReplayHelp('invalid_arguments'), mayReplayHelp('tool_failed'), mayReplayHelp(undefined)]).toEqual([false, true, true]);
   });
 });

@@ -3,7 +3,7 @@ import { EMPTY_KEY, keyBodyOf } from './key-draft.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 
-it('leaves out what is not filled in, so that the bounds of the key that makes it count', () => {
+it('omits empty fields, so that the limits of the creating key apply', () => {
   expect(keyBodyOf({ ...EMPTY_KEY, name: ' ci ', days: '' }, NOW)).toEqual({ name: 'ci', scopes: ['submit', 'read', 'cancel'] });
 });
 

@@ -54,7 +54,7 @@ describe('the work of agents', () => {
     ]);
   });
 
-  it('keeps each question in its place when newer ones come', () => {
+  it('keeps the place of each question when newer ones arrive', () => {
     const asked = (id: string, agentId: string, submittedAt: number) => row(id, { agentId, submittedAt, status: 'waiting_approval' });
     const before = workOf([asked('c', 'ann', 3), asked('b', 'bob', 2), asked('a', 'ann', 1)], NOW);
     const after = workOf(
@@ -65,7 +65,7 @@ describe('the work of agents', () => {
     expect(after.map(({ open }) => open.map(({ id }) => id))).toEqual([['a', 'c'], ['b', 'd'], ['e']]);
   });
 
-  it('leaves out agents that have done nothing for a while, but none with an open call', () => {
+  it('hides agents that have been idle for a while, but none with an open call', () => {
     const old = NOW - IDLE_MS - 1;
     const rows = [
       row('b', { sessionId: 'idle', submittedAt: old, endedAt: old }),

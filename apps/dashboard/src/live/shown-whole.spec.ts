@@ -11,7 +11,7 @@ const isWhole = (line: string, args: Call['arguments'], secret = false) =>
   isShownWhole(line, { arguments: args, ...(secret && { argumentsRedacted: true }) }, SHELL);
 
 describe('a line says all that a call does', () => {
-  it('takes a line for the whole call if it has the only argument, short and plain', () => {
+  it('shows a short, plain, only argument as the whole call', () => {
     expect(isWhole('$ npm test', { command: 'npm test' })).toBe(true);
     expect(isWhole('$ npm test', { command: 'npm test', background: false })).toBe(true);
     expect(isWhole('text: hello', { text: 'hello' })).toBe(true);
@@ -27,12 +27,12 @@ describe('a line says all that a call does', () => {
     ['the other direction', 'npm \u202etest'],
     ['a letter that looks like another', 'npm t\u0435st'],
     ['more than fits', `npm test ${'x'.repeat(80)}`],
-  ])('takes no line with %s for the whole call', (_case, command) => {
+  ])('shows no line with %s as the whole call', (_case, command) => {
     expect(isWhole(`$ ${command}`, { command })).toBe(false);
     expect(isWhole('$ npm test', { command })).toBe(false);
   });
 
-  it('takes no line for the whole call if there are more arguments, a secret, or it is about something else', () => {
+  it('shows no line as the whole call if there are further arguments or a secret, or if the line is about something else', () => {
     expect(isWhole('$ npm test', { command: 'npm test', cwd: '/etc' })).toBe(false);
     expect(isWhole('$ npm test', { command: 'npm test', background: true })).toBe(false);
     expect(isWhole('$ npm test', { command: 'npm test' }, true)).toBe(false);

@@ -31,7 +31,7 @@ it('gathers the calls of a batch below its row with their children, and hides al
   expect(folded.map(markOf)).toEqual(['failed', undefined, undefined]);
 });
 
-it('shows what people said between the calls before and after it', () => {
+it('places messages of people between the calls before and after them', () => {
   const rows = sessionRows(branches, [said('late', 9), said('early', 2)], () => true);
   expect(shown(rows)).toEqual(['batch one', 'message early', 'alone', 'single', 'message late']);
 });

@@ -7,7 +7,7 @@ const faults = (...args: Parameters<typeof definitionOf>) => {
 };
 
 describe('a source that is filled in', () => {
-  it('fills in headers of a source, of which a value with $ is a secret by reference', () => {
+  it('sends headers of a source; a value with $ refers to a secret', () => {
     const draft = {
       ...EMPTY_DRAFT,
       name: 'tracker',
@@ -20,7 +20,7 @@ describe('a source that is filled in', () => {
     });
   });
 
-  it('fills in OAuth tokens of a source, for a client whose secret is the name of a variable', () => {
+  it('sends the OAuth settings of a source, with the name of a variable in place of the client secret', () => {
     const oauth = { auth: 'oauth', issuer: 'https://login.test', clientId: 'app', clientSecret: '$APP', scopes: 'read write' };
     const draft = { ...EMPTY_DRAFT, name: 'tracker', url: 'https://t.test/mcp', ...oauth };
     const auth = { type: 'clientCredentials', issuer: 'https://login.test', clientId: 'app', clientSecret: { secretEnv: 'APP' } };
@@ -30,7 +30,7 @@ describe('a source that is filled in', () => {
     expect(faults('mcp', { ...draft, clientId: '' })).toEqual(['auth.clientId']);
   });
 
-  it('fills in a source whose tokens a person lets it have: without anything, or for a client of an issuer', () => {
+  it('sends the settings of a source that a person authorizes, with or without a client of the issuer', () => {
     const draft = { ...EMPTY_DRAFT, name: 'tracker', url: 'https://t.test/mcp', auth: 'person' };
     expect(definitionOf('mcp', draft)).toMatchObject({ definition: { auth: { type: 'authorizationCode' } } });
     const named = { ...draft, issuer: 'https://login.test', clientId: 'app', clientSecret: '$APP', scopes: 'read' };
@@ -41,7 +41,7 @@ describe('a source that is filled in', () => {
     expect(faults('mcp', { ...named, clientId: '' })).toEqual(['auth.clientId']);
   });
 
-  it('fills in a sub-agent as a source, whose key is the name of a variable', () => {
+  it('sends a sub-agent as a source, with the name of a variable in place of the key', () => {
     const draft = { ...EMPTY_DRAFT, name: 'scout', url: 'https://m.test/v1', model: 'm', apiKey: '$KEY', tools: 'echo, @git/*' };
     expect(definitionOf('agent', draft)).toMatchObject({
       definition: {
@@ -54,7 +54,7 @@ describe('a source that is filled in', () => {
     expect(faults('agent', { ...draft, url: 'm.test', model: '', apiKey: 'a key' })).toEqual(['model.name', 'model.url', 'model.apiKey']);
   });
 
-  it('says by field what is wrong with a source that is filled in', () => {
+  it('shows faults of an entered source at their fields', () => {
     expect(faults('mcp', { ...EMPTY_DRAFT, name: 'Tracker', url: 'ftp://t.test' })).toEqual(['name', 'url']);
     expect(faults('openapi', { ...EMPTY_DRAFT, name: 'api', document: 'no', baseUrl: 'https://a.test/?b' })).toEqual(['document', 'url']);
     expect(faults('json', { ...EMPTY_DRAFT, json: '{' })).toEqual(['json']);

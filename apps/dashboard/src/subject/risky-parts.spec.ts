@@ -28,7 +28,7 @@ it('marks the programs, paths and options that rules name, as words of their own
   ]);
 });
 
-it('marks syntax outside of quotes, and nothing for rules that allow or know no arguments', () => {
+it('marks shell syntax outside of quotes, and nothing for rules that allow or have no arguments', () => {
   const command = "echo 'a | b' $(id) | sh";
   expect(
     marked(
@@ -49,7 +49,7 @@ it.each([
   ['aws s3 sync a b --delete', "the command's risk is high; '--delete' deletes", 'allow', ['--delete']],
   ['curl x | sh', 'High-risk command requires approval: curl, sh; sh runs what it is sent, which was not read', 'ask', ['curl', 'sh']],
   ["psql -c 'DROP TABLE x'", "the command's risk is high; 'DROP TABLE' deletes data", 'allow', ['DROP TABLE']],
-] as const)('marks what destroys in %s, with the words of the rule: %s', (command, reason, effect, texts) => {
+] as const)('marks the destructive part of %s, with the words of the rule: %s', (command, reason, effect, texts) => {
   const parts = riskyParts(command, { reasons: [says('command-class', reason, { effect })] });
   expect(parts.map(({ from, to }) => command.slice(from, to))).toEqual(texts);
   expect(parts.at(-1)?.seenBy).toContain(`command-class: ${reason.split('; ')[1]}`);

@@ -16,7 +16,7 @@ describe('the order of tools', () => {
     expect([names('name'), names('calls'), names('failing'), names('slow')]).toEqual(['abcd', 'bdac', 'dabc', 'bacd']);
   });
 
-  it('begins with the tools of sources, each source together, and ends with those that are built in', () => {
+  it('lists tools grouped by source, built-in tools last', () => {
     const tools = ['builtin', 'pets', 'builtin', 'files', 'pets'].map((source, n) => ({ source, n }));
     expect(toolGroups(tools).map(([source, list]) => [source, list.map(({ n }) => n)])).toEqual([
       ['pets', [1, 4]],

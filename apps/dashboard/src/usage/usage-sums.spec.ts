@@ -11,13 +11,13 @@ function row(hour: number, agentId: string | undefined, changes: Partial<UsageRo
   return { at, ...(agentId === undefined ? {} : { agentId }), ...sums, ...changes };
 }
 
-it('sums rows, and leaves CPU time out where it is known of no call', () => {
+it('sums usage rows, and omits CPU time that is unknown for all calls', () => {
   expect(totalOf([row(10, 'a'), row(11, 'a')])).toMatchObject({ calls: 2, runMs: 20, waitMs: 4 });
   expect(totalOf([row(10, 'a')]).cpuMs).toBeUndefined();
   expect(totalOf([row(10, 'a'), row(10, 'b', { cpuMs: 7, cpuCalls: 1 })])).toMatchObject({ cpuMs: 7, cpuCalls: 1 });
 });
 
-it('orders agents by a measure, those without a name among them', () => {
+it('orders agents by a measure, including calls without an agent', () => {
   const rows = [row(10, 'a', { runMs: 1 }), row(10, undefined, { runMs: 9 }), row(11, 'a', { runMs: 2 })];
   expect(byName(rows, 'runMs').map(({ name, sums }) => [name, sums.runMs])).toEqual([
     [undefined, 9],
@@ -25,7 +25,7 @@ it('orders agents by a measure, those without a name among them', () => {
   ]);
 });
 
-it('shows every hour of the period, also those without calls, and puts the least together', () => {
+it('shows every hour of the period, also empty ones, and merges the smallest parts', () => {
   const rows = [row(10, 'a', { calls: 5 }), row(12, 'b', { calls: 3 }), row(12, 'c'), row(10, undefined, { calls: 2 })];
   const period = { from: FROM, until: FROM + 2 * HOUR_MS, stepMs: HOUR_MS };
   const { times, lines } = seriesOf(rows, 'calls', period, 3);

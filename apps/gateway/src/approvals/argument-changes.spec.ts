@@ -5,7 +5,7 @@ import { argumentChanges } from './argument-changes.js';
 import { anyText } from '../../../../test/support/any-text.js';
 
 describe('the changes between two sets of arguments', () => {
-  it('names what was added, removed and replaced in arguments by pointers, in the order of the keys', () => {
+  it('lists added, removed and replaced arguments by pointer, in the order of the keys', () => {
     const before = { path: 'a', 'x/y~z': 1, list: [1, 2], gone: null };
     const after = { path: 'b', 'x/y~z': 2, list: [1, 3, 4], added: {} };
     expect(argumentChanges(before, after)).toEqual({
@@ -20,7 +20,7 @@ describe('the changes between two sets of arguments', () => {
     });
   });
 
-  it('finds no changes between equal arguments, and at least one between others; they stay small', () => {
+  it('finds changes exactly between different arguments, in a bounded list', () => {
     const arbitrary = fc.dictionary(anyText(), fc.jsonValue());
     fc.assert(
       fc.property(arbitrary, arbitrary, (one, other) => {

@@ -9,14 +9,14 @@ describe('acts of a tenant that makes too many', () => {
   const acts = new AdminActs(...(parts as ConstructorParameters<typeof AdminActs>));
   const change = () => acts.admit(principal, { revokes: false });
 
-  it('refuses acts of a tenant that makes too many, not those of other tenants and what revokes rights', () => {
+  it('limits the acts of a tenant without limiting other tenants or the revocation of rights', () => {
     for (let n = 0; n < 3; n += 1) change();
     expect(change).toThrow('TENANT_ACTS_PER_MINUTE');
     acts.admit({ ...principal, tenantId: 'globex' }, { revokes: false });
     acts.admit(principal, { revokes: true });
   });
 
-  it('refuses acts that revoke, too, when those alone are too many', () => {
+  it('limits acts that revoke rights by a limit of their own', () => {
     const revoke = () => acts.admit({ ...principal, tenantId: 'initech' }, { revokes: true });
     for (let n = 0; n < 3; n += 1) revoke();
     expect(revoke).toThrow('TENANT_ACTS_PER_MINUTE');

@@ -26,7 +26,7 @@ describe('the key ring', () => {
     }),
   );
 
-  it('finds a key by its text or its digest, and whose it is', () => {
+  it('finds a key and its owner by its text or its digest', () => {
     expect(ring.authenticate('bootstrap-key-of-the-test')).toMatchObject({ keyId: 'bootstrap', tenantId: 'default' });
     expect(ring.authenticate('the-hashed-key-of-acme')).toEqual({
       keyId: 'hashed',
@@ -37,7 +37,7 @@ describe('the key ring', () => {
     });
   });
 
-  it('finds no other keys, the digest of a key, or an expired one', () => {
+  it('finds no unknown or expired key, and none by the digest of its digest', () => {
     for (const token of [
       '',
       'x',
@@ -51,7 +51,7 @@ describe('the key ring', () => {
     expect(ring.authenticate('the-expired-key-of-acme', undefined, Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
   });
 
-  it('checks each key that comes on one connection by itself, and none longer than it is valid', () => {
+  it('checks each key of a connection by itself, for no longer than it is valid', () => {
     const own = new ApiKeyStore(withConfig({ keys: [...base.keys, { ...key('brief'), expiresAt: '2030-01-01T00:00:00Z' }, key('other')] }));
     const connection = {};
     const who = (token: string, now?: string) =>
@@ -82,7 +82,7 @@ describe('a principal that outlives its request', () => {
     ['has fewer scopes', [{ ...key('long'), scopes: ['submit'] }], 'forbidden'],
   ];
 
-  it.each(LOST)('stops a principal when its key %s, and tells it once', (_what, keys, code) => {
+  it.each(LOST)('ends a principal once when its key %s', (_what, keys, code) => {
     const { ring, principal } = start();
     const heard: string[] = [];
     ring.watch(principal, 'read', (problem) => heard.push(problem.code));
@@ -93,7 +93,7 @@ describe('a principal that outlives its request', () => {
     expect([heard, ring.rejection(principal, 'read')?.code]).toEqual([[code], code]);
   });
 
-  it('gives a principal what its key has now, also when it was stored and read again', () => {
+  it('updates a stored principal to the present rights of its key', () => {
     const { ring, principal } = start();
     const stored = { ...principal };
     ring.replace([{ ...key('long'), scopes: ['cancel'], agents: ['bot'] }]);
@@ -102,7 +102,7 @@ describe('a principal that outlives its request', () => {
     expect([ring.current(principal)?.keyId, ring.current(stored)]).toEqual(['renamed', undefined]);
   });
 
-  it('ends a principal at its expiry, and tells it nothing after it stopped to watch', () => {
+  it('ends a principal when it expires, unless the watch was stopped', () => {
     const { ring, principal } = start({ expiresAt: EXPIRES });
     expect(ring.rejection(principal, 'read', Date.parse(EXPIRES) - 1)).toBeUndefined();
     expect(ring.rejection(principal, 'read', Date.parse(EXPIRES))?.detail).toContain('expired');
@@ -114,7 +114,7 @@ describe('a principal that outlives its request', () => {
 });
 
 describe('the person behind a key', () => {
-  it('finds for the person behind a key all keys that name the person, and the tokens of that subject', () => {
+  it('finds all keys and tokens of the person behind a key', () => {
     const ring = new ApiKeyStore(
       withConfig({ keys: [{ ...key('one'), person: 'ada' }, { ...key('two'), person: 'ada' }, key('ada'), key('plain')] }),
     );
@@ -147,7 +147,7 @@ describe('the stored principal of a token', () => {
   };
   const now = (more: object) => new ApiKeyStore(withConfig({ keys: base.keys, jwt: [rules(more)] })).current(stored);
 
-  it('allows a stored principal what the token allowed, where the issuer may still give it', () => {
+  it('grants a stored principal the rights of its token, as far as its issuer may still grant them', () => {
     expect(now({ agents: ['team-*'], tools: ['echo'] })).toEqual({ ...stored, tools: ['echo'] });
     expect(now({ scopes: ['read'] })?.scopes).toEqual([]);
     expect(now({ tenantClaim: undefined, tenant: 'rival' })).toBeUndefined();
@@ -158,7 +158,7 @@ describe('the stored principal of a token', () => {
     expect(now({ tenants: ['rival'] })).toBeUndefined();
   });
 
-  it('allows a stored principal no agent besides its own that the issuer may not give now', () => {
+  it('grants a stored principal no further agent that its issuer may not grant now', () => {
     expect(now({})?.agents).toBeUndefined();
     expect(now({ agents: ['team-a'] })?.agents).toEqual(['team-a']);
   });
@@ -190,7 +190,7 @@ describe('the stored principal of a login, where tokens are of the same issuer',
     return new ApiKeyStore(withConfig({ keys: base.keys, jwt, login })).current(stored);
   };
 
-  it('gives the stored principal of a login what it had and roles give now, not what the issuer gives tokens', () => {
+  it('grants the stored principal of a login its former rights within those of its roles, not those of tokens', () => {
     expect(now({})).toEqual({ ...stored, scopes: ['submit'], tools: ['file_read'], agents: ['team-a'], users: ['ada'] });
     expect(now({ tools: undefined })?.tools).toEqual(stored.tools);
     expect(now({ tools: ['!@files', 'shell'], agents: undefined })).toMatchObject({ tools: ['shell', '!@files'], agents: [] });
@@ -206,7 +206,7 @@ describe('a key ring whose keys change', () => {
   });
   const laterEntries = fc.option(entries, { nil: undefined });
 
-  it('lets a principal go on exactly when a new request with its key would be the same tenant’s and have the scope', () => {
+  it('keeps a principal active exactly while a new request with its key would get the same tenant and scope', () => {
     fc.assert(
       fc.property(entries, fc.array(laterEntries, { maxLength: 8 }), (first, later) => {
         const listed = (entry: typeof first | undefined): ApiKeyConfig[] => {
@@ -253,7 +253,7 @@ describe('places of open sockets', () => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two fields that are read of a request
   const from = (remoteAddress: string) => ({ socket: { remoteAddress }, headers: {} }) as IncomingMessage;
 
-  it('opens no more sockets than any limit, refuses only where one is reached, and frees all in the end', () => {
+  it('opens sockets up to the smallest limit, and counts them off when they close', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const sockets = new OpenSockets({ sockets: LIMITS, trustedProxies: () => false });
@@ -297,7 +297,7 @@ describe('places of open sockets', () => {
 });
 
 describe('a token bucket', () => {
-  it('gives at most the burst of a token bucket and what came since, and never more than the burst at once', () => {
+  it('gives at most burst plus refill from a token bucket, and never more than the burst at once', () => {
     const waits = fc.array(fc.nat(3000), { maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }), waits, (burst, perSecond, times) => {
@@ -319,7 +319,7 @@ describe('a token bucket', () => {
 describe('tool patterns of a key', () => {
   const named = (name: string, source = 'builtin') => ({ name, aliases: [], source });
 
-  it('allows what one of the tool patterns of a key matches, and all without patterns', () => {
+  it('allows a key the tools of its patterns, and all tools without patterns', () => {
     expect(isToolAllowed({}, named('shell'))).toBe(true);
     expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('file_read'))).toBe(true);
     expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('echo'))).toBe(true);
@@ -327,7 +327,7 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: [] }, named('echo'))).toBe(false);
   });
 
-  it('matches tools of a source by @source and @source/name, also where the name is qualified', () => {
+  it('matches tools by @source and @source/name, also under a qualified name', () => {
     const issue = { name: 'tracker__create_issue', aliases: [], source: 'tracker' };
     expect(isToolAllowed({ tools: ['@tracker'] }, issue)).toBe(true);
     expect(isToolAllowed({ tools: ['@tracker/create_*'] }, issue)).toBe(true);
@@ -335,7 +335,7 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: ['!@tracker'] }, issue)).toBe(false);
   });
 
-  it('forbids each tool that one of several negations means', () => {
+  it('forbids each tool that any of several negations matches', () => {
     for (const tools of [
       ['!shell', '!file_write'],
       ['*', '!file_write', '!shell'],
@@ -352,11 +352,11 @@ describe('tool patterns of a key', () => {
     }
   });
 
-  it('forbids everything where no pattern can be made of a negation', () => {
+  it('forbids every tool if a negation is no valid pattern', () => {
     expect(isToolAllowed({ tools: ['*', '!file_[!r]*'] }, named('echo'))).toBe(false);
   });
 
-  it('forbids a tool still that is qualified because another source has a tool of its name', () => {
+  it('forbids a tool also under its qualified name, which it has beside another source’s tool', () => {
     for (const pattern of ['!create_issue', '!create_*', '!tracker__*']) {
       expect(isToolAllowed({ tools: [pattern] }, { name: 'create_issue', aliases: ['tracker__create_issue'], source: 'tracker' })).toBe(
         false,
@@ -371,7 +371,7 @@ describe('tool patterns of a key', () => {
 describe('the origin policy', () => {
   const refused = (policy: OriginPolicy, host: string, origin?: string) => policy.rejectionReason({ host, origin }) !== undefined;
 
-  it('answers on loopback to loopback names only, so that a rebound name gets nothing', () => {
+  it('answers only loopback host names on loopback, against DNS rebinding', () => {
     const policy = new OriginPolicy(withConfig({ allowedHosts: ['tools.local'] }));
     for (const host of ['127.0.0.1:7411', 'localhost', 'LOCALHOST:1', '[::1]:7411', 'tools.local:80'])
       expect([host, refused(policy, host)]).toEqual([host, false]);
@@ -385,7 +385,7 @@ describe('the origin policy', () => {
     expect([refused(named, 'tools.example:443'), refused(named, 'other.example')]).toEqual([false, true]);
   });
 
-  it('lets a browser come from the same host or a configured origin only', () => {
+  it('accepts browsers from the same host or a configured origin only', () => {
     const policy = new OriginPolicy(withConfig({ allowedOrigins: ['https://dash.example'] }));
     const from = (origin: string) => refused(policy, 'localhost:7411', origin);
     expect([from('http://localhost:7411'), from('https://dash.example')]).toEqual([false, false]);

@@ -65,7 +65,7 @@ const ENDED = (callId: string) => Promise.resolve({ callId, status: 'ended', att
 
 beforeEach(() => redis.flushall());
 
-it('ends a batch with all its calls, also those whose notes a failover lost', async () => {
+it('ends a batch with all its calls, also with call ids that a failover lost', async () => {
   // Failover that loses the saved call ids.
   const store = Object.assign(openStore(), { saveCallIds: () => Promise.resolve() });
   await store.create(DOC, [], undefined);
@@ -83,7 +83,7 @@ it('ends a batch with all its calls, also those whose notes a failover lost', as
   expect(await redis.zrange(keys.batches('00'), '0', '-1')).toEqual([]);
 });
 
-it('misses no end of a call that comes before its submission is answered', async () => {
+it('notices the End of a call that arrives before the answer to its submission', async () => {
   const store = openStore();
   await store.create(DOC, [], undefined);
   const seen = [
@@ -172,7 +172,7 @@ it.each([
 it.each([
   ['at once', false, 300],
   ['one after the other', true, 10],
-])('submits all calls of a batch but the one for which there is no room: side effects %s', async (_how, serializeSideEffects, most) => {
+])('submits all calls of a batch except one without room: side effects %s', async (_how, serializeSideEffects, most) => {
   const store = openStore();
   const many = { readOnly: Array<boolean>(most).fill(!serializeSideEffects), verdicts: Array<'allow'>(most).fill('allow') };
   if (serializeSideEffects) many.readOnly[0] = true;

@@ -19,13 +19,13 @@ async function watched(textBudget: TextBudget | undefined, ...types: string[]) {
   return { watches, ends };
 }
 
-it('tells from the events whether a call ran, and nothing where it did not see the beginning', async () => {
+it('concludes from the events whether a call ran, and nothing without its first event', async () => {
   expect((await watched(undefined, 'call.submitted', 'call.start', 'call.end')).ends).toEqual([{ notStarted: false }]);
   expect((await watched(undefined, 'call.submitted', 'call.end')).ends).toEqual([{ notStarted: true }]);
   expect((await watched(undefined, 'call.end')).ends).toEqual([undefined]);
 });
 
-it('keeps text of a batch only while a client waits, within the room of all batches, and gives it back', async () => {
+it('caches events of a batch only while a client waits, within a common limit, and frees them', async () => {
   const room = new TextBudget(250);
   expect(room.take(250)).toBe(true);
   room.giveBack(250);

@@ -86,7 +86,7 @@ function overlaps(trace: readonly string[]): number[][] {
 const choices = fc.infiniteStream(fc.nat({ max: 1000 })).map((stream) => () => Number(stream.next().value));
 
 describe('a batch, by its decider', () => {
-  it('puts every call of a batch into one group, in order, whatever the strategy', () => {
+  it('puts every call of a batch into one group, in order, for any strategy', () => {
     fc.assert(
       fc.property(strategies, fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), (strategy, readOnly) => {
         expect(groupsOf(strategy, readOnly).flat()).toEqual(readOnly.map((_, index) => index));
@@ -99,7 +99,7 @@ describe('a batch, by its decider', () => {
     expect(groupsOf({ type: 'batched', size: 2 }, [true, true, true, true, true])).toEqual([[0, 1], [2, 3], [4]]);
   });
 
-  it('ends a batch, with every call ended, whatever its calls do and in whichever order', () => {
+  it('ends a batch with every call ended, for any results in any order', () => {
     fc.assert(
       fc.property(
         calls,
@@ -115,7 +115,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('lets no calls of two groups of a batch overlap, nor more than its strategy allows', () => {
+  it('overlaps no two groups of a batch, and runs no more calls at once than its strategy allows', () => {
     fc.assert(
       fc.property(calls, strategies, choices, (given, strategy, choose) => {
         const { trace } = play(given, strategy, 'isolate', choose);
@@ -137,7 +137,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('runs every call of a batch that may run when nothing stops it, also beside refused ones', () => {
+  it('runs every allowed call of a batch that is not stopped, also beside rejected ones', () => {
     fc.assert(
       fc.property(calls, strategies, choices, (given, strategy, choose) => {
         const { trace, skipped } = play(given, strategy, 'isolate', choose);
@@ -160,7 +160,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('looks at steering once before each group but the first, and starts nothing of the rest when there is some', () => {
+  it('checks for steering once before each later group, and starts none of the rest after a message', () => {
     fc.assert(
       fc.property(calls, strategies, choices, fc.nat({ max: 6 }), (given, strategy, choose, steered) => {
         const { trace, skipped, looks } = play(given, strategy, 'isolate', choose, steered);
@@ -179,7 +179,7 @@ describe('a batch, by its decider', () => {
     );
   });
 
-  it('says when it stops that a call had no JSON, and tells open calls of a cancelled batch to stop once', () => {
+  it('reports arguments that are no JSON as the reason of a stop, and cancels the open calls of a cancelled batch once', () => {
     const slot = (more: Partial<BatchSlot>): BatchSlot => ({
       readOnly: true,
       verdict: 'allow',

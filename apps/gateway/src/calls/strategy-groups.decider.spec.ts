@@ -24,7 +24,7 @@ describe('the calls of a turn that start next', () => {
     expect(roundsOf(strategy, 'rrwr')).toEqual(rounds);
   });
 
-  it('starts all calls that only read, and one that writes, where side effects do not overlap', () => {
+  it('starts all reading calls and one writing call if side effects must not overlap', () => {
     expect(roundsOf({ type: 'parallel', serializeSideEffects: true }, 'rwwrw')).toEqual(['013', '2', '4']);
   });
 });

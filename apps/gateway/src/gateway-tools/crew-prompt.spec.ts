@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { crewPrompt } from './crew-prompt.js';
 
 describe('the prompt of a stage', () => {
-  it('puts the task into the prompt of a stage wherever the template names it, as it was written', () => {
+  it('inserts the task into the prompt of a stage at each placeholder, unchanged', () => {
     expect(crewPrompt('[before] ', 'Do {task}, only {task}.', 'a $& b')).toBe('[before] Do a $& b, only a $& b.');
     expect(crewPrompt('', 'Do it.', 'a')).toBe('Do it.');
   });

@@ -8,7 +8,7 @@ const holdsOf = (before: TenantRetention, after: TenantRetention) =>
   configChanges({ ...base, retention: { held: before } }, { ...base, retention: { held: after } }).flatMap(({ holds }) => holds);
 
 describe('changes of the config file', () => {
-  it('names each session and agent whose legal hold was set or lifted', () => {
+  it('lists each session and agent whose legal hold was set or lifted', () => {
     const before = { heldSessions: ['s1', 's2'], heldAgents: ['bob'] };
     expect(holdsOf(before, { legalHold: true, heldSessions: ['s2', 's3'], heldAgents: ['ann'] })).toEqual([
       { name: undefined, setting: 'legalHold', holds: true },

@@ -73,7 +73,7 @@ describe('reloads of the config file that overlap', () => {
   });
 });
 
-it('keeps for a tenant what holds for all tenants where its own settings do not say', () => {
+it('applies the settings of all tenants to a tenant as far as it has none of its own', () => {
   const { tenants } = ConfigFile.parse({
     tenants: { acme: { approvals: {}, sessionHooks: {} }, other: { approvals: { fourEyes: false } } },
   });

@@ -33,7 +33,7 @@ describe('settings of limits', () => {
     expect(settings.of('default', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
   });
 
-  it('sets no limits where nothing is said', () => {
+  it('sets no limits without settings', () => {
     expect(new LimitConfigService({}).of('default', 'bob')).toEqual({});
   });
 

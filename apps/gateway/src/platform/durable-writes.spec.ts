@@ -32,7 +32,7 @@ describe('a durable write', () => {
     await Promise.all([master.stop(), replica.stop()]);
   });
 
-  it('writes also when a durable script finds its effect there, so that WAIT asks for what is there', async () => {
+  it('waits for the replication of an effect that a repeated durable script finds in place', async () => {
     const before = await offset();
     expect(await writes(5_000).run(FIND, ['{a}:n'], [])).toBe(0);
     expect(await offset()).toBeGreaterThan(before);
@@ -53,7 +53,7 @@ describe('a durable write', () => {
   it.each([
     [true, '2'],
     [false, '1'],
-  ])('repeats a durable write on another master only where it may be (repeatable: %s)', async (repeatable, left) => {
+  ])('repeats a durable write on another master only if that is safe (repeatable: %s)', async (repeatable, left) => {
     replica.signal('SIGSTOP');
     const writing = writes(60_000).run(count(repeatable), ['{a}:n'], []);
     const settled = writing.then(

@@ -18,14 +18,14 @@ describe('FairTurns', () => {
     expect(happened.join(' ').replaceAll('other', '-')).toBe('a1 - b1 - c1 - a2 - a3 -');
   });
 
-  it('gives turns again after all were taken', async () => {
+  it('gives turns again after all turns of a tick were used', async () => {
     const turns = new FairTurns();
     for (let n = 0; n < 3; n++) await turns.next('a');
   });
 });
 
 describe('sizeLeft', () => {
-  it('counts characters of texts and names, and looks no further than asked', () => {
+  it('measures the characters of texts and names up to the given limit', () => {
     expect(sizeLeft({ text: 'x'.repeat(90), list: [1, null, true] }, 1_000)).toBe(1_000 - 98 - 6 * 4);
     const looked: number[] = [];
     const list = Array.from({ length: 1_000 }, (_, n) => Object.defineProperty({}, 'a', { enumerable: true, get: () => looked.push(n) }));

@@ -48,7 +48,7 @@ describe('the settings of the gateway', () => {
     expect(faultsOf({})).toMatch(/^TOOLYARD_API_KEY: /);
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(readGatewayConfig({ ...key, GATEWAY_PORT: '', TOOLYARD_CONFIG: '' }).port).toBe(7411);
   });
 });
@@ -74,7 +74,7 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:6: keys.0.colour: `);
   });
 
-  it('names line and field of a fault in policies, agents and limits, too', () => {
+  it('names line and field of a fault in policies, agents and limits', () => {
     const path = file(
       'policy:\n  exclude: shell\nagents:\n  reader:\n    policy:\n      commands: { engines: [guess] }\n    colour: red\nlimits:\n  actionsPerHour: many\n',
     );
@@ -85,7 +85,7 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
   });
 
-  it('says which field of the config file was probably meant, for each that it does not know', () => {
+  it('suggests the field that an unknown field of the config file probably means', () => {
     const path = file(
       'polcy: {}\nkeys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, agnt: a, colour: red }\ntenants:\n  acme:\n    agents:\n      a:\n        policy: { exclud: [shell] }\nlimits:\n  rates: [{ per: agent, calls: 1, windoMs: 100 }]\n',
     );
@@ -101,7 +101,7 @@ describe('the config file', () => {
     );
   });
 
-  it('names the hook before a call whose variable is not set; the hooks of workers only where it runs the worker, too', () => {
+  it('names the hook whose variable is not set: a hook before a call at the gateway, others only with a worker', () => {
     const hook = (on: string) =>
       `{ name: audit-${on}, on: ${on}, url: 'https://x.example', secretEnv: AUDIT_SECRET, headersEnv: { a: TOKEN } }`;
     const path = file(`hooks:\n  - ${hook('before')}\n  - ${hook('after')}\nagents:\n  bob:\n    hooks:\n      - ${hook('before')}\n`);
@@ -119,7 +119,7 @@ describe('the config file', () => {
     );
   });
 
-  it('keeps the agents of tenants apart; those at the top level of the config file are the default tenant’s', () => {
+  it('separates the agents of tenants; those at the top level of the config file belong to the default tenant', () => {
     const top = 'agents: { bob: { tools: [echo] } }\n';
     const path = file(`${top}tenants: { acme: { agents: { bob: { tools: [shell] } } }, default: { agents: { ann: {} } } }\n`);
     expect(readGatewayConfig({ ...key, TOOLYARD_CONFIG: path }).agents).toEqual({
@@ -130,7 +130,7 @@ describe('the config file', () => {
     expect(faultsOf({ ...key, TOOLYARD_CONFIG: twice })).toContain(`${twice}:1: agents.bob: expected the agent here or in tenants.default`);
   });
 
-  it('takes what a tenant adds to the settings of safety, and refuses what would take some away or is too much for workers', () => {
+  it('adds the redaction settings of a tenant to the general ones, and refuses a weaker or too large setting', () => {
     const texts = (count: number, name: string) => [...Array(count).keys()].map((at) => `${name}-${at}`);
     const faults = (safety: object, general: object = {}) =>
       faultsOf({ ...key, TOOLYARD_CONFIG: file(JSON.stringify({ safety: general, tenants: { acme: { safety } } })) });
@@ -148,7 +148,7 @@ describe('the config file', () => {
     expect(many).toContain('together with safety.redaction.values');
   });
 
-  it('refuses a key of another tenant that acts for an agent of the top level, and says where the agent belongs', () => {
+  it('refuses a key of another tenant for an agent of the top level, and states where the agent belongs', () => {
     const fields = 'key: sixteen-characters-at-least, tenant: acme';
     for (const line of [`agent: bob`, `agents: [ann, bob]`]) {
       const path = file(`agents: { bob: {} }\nkeys:\n  - { id: ci, ${fields}, ${line} }\n`);
@@ -160,7 +160,7 @@ describe('the config file', () => {
     expect(readGatewayConfig({ TOOLYARD_CONFIG: free }).keys[0]).toMatchObject({ agent: 'eve', agents: ['*'] });
   });
 
-  it('takes the last key from a running gateway where the config file says so, and starts none without a key', () => {
+  it('removes the last key of a running gateway when the config file does, but starts no gateway without a key', () => {
     const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
     const running = readGatewayConfig({ TOOLYARD_CONFIG: path }).file;
     file('{"keys": []}');
@@ -172,7 +172,7 @@ describe('the config file', () => {
     }
   });
 
-  it('refuses a config file that is empty while it is written, whose settings it would take back, and starts with one', () => {
+  it('ignores a config file that is empty during a write, but starts with an empty one', () => {
     const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
     const env = { TOOLYARD_CONFIG: path, TOOLYARD_API_KEY: 'key-of-the-environment' };
     const running = readGatewayConfig(env).file;
@@ -190,7 +190,7 @@ describe('the config file', () => {
     expect(faultsOf({ TOOLYARD_CONFIG: path })).toContain(`${path}:2: keys.0.agents.1: expected 1 to 128 of the characters`);
   });
 
-  it('stops the start when the config file is not YAML, not there, or has a key with neither text nor digest', () => {
+  it('stops the start for a config file that is missing, is not YAML, or has a key without text and digest', () => {
     expect(faultsOf({ TOOLYARD_CONFIG: file('keys: [\n  {id: a') })).toMatch(/:\d+: not valid YAML or JSON/);
     expect(faultsOf({ TOOLYARD_CONFIG: join(folder, 'missing.yaml') })).toContain('expected a readable file');
     expect(faultsOf({ TOOLYARD_CONFIG: file('keys:\n  - id: ci\n    tenant: acme\n') })).toContain('exactly one of `key` and `sha256`');

@@ -32,7 +32,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['1', '4', '2', '3']);
   });
 
-  it('goes round the tenants where all together ask for more than may run', async () => {
+  it('alternates between tenants while all together want more turns than may run', async () => {
     const begun: string[] = [];
     const ask = open(turnsOf(2, 9, 3), begun);
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => ask(name.charAt(0), name));
@@ -42,7 +42,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4']);
   });
 
-  it('gives no turn to clients that went away while they waited', async () => {
+  it('skips waiting clients that have disconnected', async () => {
     const turns = turnsOf(1, 1);
     const begun: string[] = [];
     const ask = open(turns, begun);
@@ -60,7 +60,7 @@ describe('the turns of tenants', () => {
     expect(begun).toEqual(['1', '3']);
   });
 
-  it('refuses a question of a tenant of which too many wait, until one of them runs', async () => {
+  it('refuses the question of a tenant with too many waiting ones, until one of them runs', async () => {
     const ask = open(turnsOf(1, 1), []);
     const [first, second] = [ask('a', '1'), ask('a', '2')];
     await expect(ask('a', '3').answer).rejects.toMatchObject({ code: 'too_many_requests', facts: { retryAfterMs: 2_000 } });

@@ -15,7 +15,7 @@ const of = (timing: Partial<Timing>): Timing => ({
 const shown = (timing: Partial<Timing>, count = 3) => nextTimes(of(timing), NOW, count).map((time) => new Date(time).toISOString());
 
 describe('the next due times', () => {
-  it('keeps the local time of a cron expression over a change of the clocks', () => {
+  it('keeps the local time of a cron expression across a change of the clocks', () => {
     expect(shown({ cron: '0 7 * * *', timeZone: 'Europe/Berlin' })).toEqual([
       '2026-03-29T05:00:00.000Z',
       '2026-03-30T05:00:00.000Z',
@@ -24,7 +24,7 @@ describe('the next due times', () => {
     expect(shown({ cron: '*/10 * * * * *' }, 2)).toEqual(['2026-03-28T12:00:10.000Z', '2026-03-28T12:00:20.000Z']);
   });
 
-  it('gives the same due times of an interval whenever they are asked for, after the moment, and one interval apart', () => {
+  it('computes due times of an interval that are later than the moment and one interval apart', () => {
     const every = fc.integer({ min: 1_000, max: 10_000_000 });
     fc.assert(
       fc.property(every, fc.integer({ min: -1_000, max: 1_000_000_000 }), (everyMs, later) => {
@@ -36,7 +36,7 @@ describe('the next due times', () => {
     );
   });
 
-  it('gives one moment as its only due time, or none when it is over', () => {
+  it('returns a single moment as the only due time, and none once it is over', () => {
     expect(shown({ at: '2026-03-28T13:00:00+00:00' })).toEqual(['2026-03-28T13:00:00.000Z']);
     expect(shown({ at: '2026-03-28T12:00:00Z' })).toEqual([]);
   });
@@ -71,7 +71,7 @@ function changesOf(timeZone: string): { readonly at: number; readonly before: nu
 const ZONES = Intl.supportedValuesOf('timeZone').map((timeZone) => ({ timeZone, all: changesOf(timeZone) }));
 
 describe('a daily time when the clocks change', () => {
-  it('gives a missing time once, later by what is left out, and a doubled one once, the first, in all time zones from 2026 to 2030', () => {
+  it('runs a skipped time once, later by the length of the gap, and a repeated one once, the first, in all time zones from 2026 to 2030', () => {
     const wrong: unknown[] = [];
     let changes = 0;
     for (const { timeZone, all } of ZONES)
@@ -92,7 +92,7 @@ describe('a daily time when the clocks change', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('gives each hour of a schedule by the hour once when the clocks change, in all time zones from 2026 to 2030', () => {
+  it('runs an hourly schedule once an hour across changes of the clocks, in all time zones from 2026 to 2030', () => {
     const wrong: unknown[] = [];
     for (const { timeZone, all } of ZONES)
       for (const { at, before, after } of all.slice(0, 4)) {
@@ -134,7 +134,7 @@ describe('several times an hour or a day when the clocks change', () => {
     return times;
   };
 
-  it('gives several times an hour one by one as in a list when the clocks change, each that is meant once and in order, in all time zones', () => {
+  it('lists several times an hour in order across changes of the clocks, each intended one once, in all time zones', () => {
     const wrong: unknown[] = [];
     for (const { timeZone, ...change } of CHANGES.values()) {
       const hour = new Date(change.at + Math.min(change.before, change.after)).getUTCHours();
@@ -161,7 +161,7 @@ describe('several times an hour or a day when the clocks change', () => {
   });
 
   it.each(['10,40 * * * *', '*/20 * * * *', '*/10 */2 * * *', '15,45 * 2 * * *', '*/30 * * * * *'])(
-    'gives the times of %s one by one as in a list when the clocks change, none twice and none earlier than the one before',
+    'computes the same times for %s one by one as in a list across changes of the clocks, ascending',
     (cron) => {
       const wrong: unknown[] = [];
       for (const { timeZone, at } of CHANGES.values())
@@ -174,12 +174,12 @@ describe('several times an hour or a day when the clocks change', () => {
     },
   );
 
-  it('gives a yearly time that the clocks leave out on its day, and the next one a year later', () => {
+  it('moves a yearly time within a gap of the clocks on the same day, and the next one a year later', () => {
     const [first, second] = shown({ cron: '30 2 29 3 *', timeZone: 'Europe/Berlin' }, 2);
     expect([first, second]).toEqual(['2026-03-29T01:30:00.000Z', '2027-03-29T00:30:00.000Z']);
   });
 
-  it('gives each second of an hour that the clocks leave out, one by one', () => {
+  it('runs each second of a skipped hour, one by one', () => {
     const timing = of({ cron: '* * 2 * * *', timeZone: 'Europe/Berlin' });
     const from = Date.parse('2026-03-29T01:30:00Z');
     expect(nextTimes(timing, from, 2)).toEqual([from + 1_000, from + 2_000]);
@@ -211,7 +211,7 @@ describe('a timing that cannot be', () => {
     expect(refused()?.facts.errors?.[0]?.pointer).toBe(pointer);
   });
 
-  it('refuses a wrong timing with a ProblemError, whatever the expression is', () => {
+  it('refuses any wrong timing with a ProblemError', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (cron) => {
         try {
@@ -241,7 +241,7 @@ it('searches ten years for the due times of a cron expression, in steps of weeks
 });
 
 it.each(['0 0 31 2,4,6,9,11 *', '59 59 23 31 4,6,9,11 *', '0 0 30-31 2 *'])(
-  'refuses the cron expression %s, whose day none of its months has',
+  'refuses the cron expression %s, whose day does not exist in its months',
   (cron) => {
     expect(() => assertTiming(of({ cron, timeZone: 'Europe/Berlin' }), NOW)).toThrow(/no time of the next ten years|Invalid explicit day/);
   },

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NEW_SESSION, parseSession, applyPut } from './session-state.js';
 
 describe('a stored session', () => {
-  it('keeps the field names of a stored session, so that gateways of other releases read it', () => {
+  it('keeps the field names of a stored session, which gateways of other releases read', () => {
     const session = applyPut('key-a', NEW_SESSION, { posture: { autonomy: 'full' } });
     const stored = JSON.stringify(session);
     expect(JSON.parse(stored)).toMatchObject({ changedBy: ['key-a'], posture: { autonomy: 'full' }, epoch: 0, touchedAt: 0 });
@@ -10,7 +10,7 @@ describe('a stored session', () => {
     expect(parseSession(stored)).toEqual(session);
   });
 
-  it('reads a stored session whose fields are absent as one that is not restricted', () => {
+  it('reads a stored session without optional fields as unrestricted', () => {
     expect(parseSession('{"changedBy":["key-a"]}')).toEqual({ ...NEW_SESSION, changedBy: ['key-a'] });
   });
 });

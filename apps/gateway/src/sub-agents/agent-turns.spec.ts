@@ -86,21 +86,21 @@ describe('what a gateway does for a sub-agent', () => {
       steering: 0,
     });
 
-  it('submits a call of a sub-agent with what the token of its call allowed and its issuer may give now', async () => {
+  it('submits a call of a sub-agent with the rights of its token, as far as the issuer may still grant them', async () => {
     await keepTurn();
     expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toMatchObject({ calls: [{ callId: 'child' }] });
     expect(submittedBy).toMatchObject({ keyId: `${ISSUER}#ann`, scopes: ['submit'] });
     await expect(turns('https://gone.test#ann', token).open(ASKED)).rejects.toThrow('issuer of the token was changed or removed');
   });
 
-  it('offers sub-agents only where the log leaves levels, whatever a worker asks', async () => {
+  it('offers sub-agents only down to the depth that the log has, whatever a worker requests', async () => {
     const names = async (data: object) => turns(`${ISSUER}#ann`, { ...token, ...data }).open(ASKED);
     expect(await names({})).toMatchObject({ tools: ['echo', 'boss'] });
     expect(await names({ agentsAbove: 1, agentBudget: { depth: 1 } })).toMatchObject({ tools: ['echo'] });
     expect(await names({ agentsAbove: 1 })).toMatchObject({ tools: ['echo'] });
   });
 
-  it('takes the refusal of the parent as an error of the call, when that may make none any more', async () => {
+  it('records the rejection of the parent as the error of the call when the parent may make no more calls', async () => {
     await keepTurn();
     refusal = new ProblemError('conflict', 'The parent call is being cancelled', { callId: CALL });
     expect(await turns(`${ISSUER}#ann`, token).submit({ ...ASKED, kind: 'submit' })).toEqual({
@@ -109,7 +109,7 @@ describe('what a gateway does for a sub-agent', () => {
     });
   });
 
-  it('submits the groups of a strategy one after another, and answers a late request with what it did', async () => {
+  it('submits the groups of a strategy in order, and answers a late repetition with the same calls', async () => {
     await keepTurn('b');
     const next = (after: number) => turns(`${ISSUER}#ann`, { ...token, source: 'orderly' }).submit({ ...ASKED, kind: 'submit', after });
     const answers = [await next(0), await next(0), await next(1), await next(0)];
@@ -122,7 +122,7 @@ describe('what a gateway does for a sub-agent', () => {
     expect((await new AgentJournal(redis).load(CALL)).submitted.get(1)).toHaveLength(2);
   });
 
-  it('skips the groups that have not begun when a person said something, which the next turn reads once', async () => {
+  it('skips the remaining groups after a message of a person, which the next turn reads once', async () => {
     await keepTurn('b', 'c');
     const agent = turns(`${ISSUER}#ann`, { ...token, source: 'orderly' });
     await agent.submit({ ...ASKED, kind: 'submit' });
@@ -156,7 +156,7 @@ describe('what a gateway does for a sub-agent', () => {
     expect(answers).toEqual(groups);
   });
 
-  it('keeps messages of people no longer than the journal', async () => {
+  it('stores messages of people no longer than the journal', async () => {
     await redis.rpush(keys.steering('00', 'default', 's'), JSON.stringify({ message: 'Stop there' }));
     await turns(`${ISSUER}#ann`, token).open(ASKED);
     expect((await new AgentJournal(redis).load(CALL)).steering.get(1)).toEqual(['Stop there']);

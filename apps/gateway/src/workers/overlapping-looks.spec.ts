@@ -15,7 +15,7 @@ describe('a look at the workers that takes longer than the time between two', ()
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('runs no second look beside a slow one, which would announce the same worker as lost', async () => {
+  it('runs no second check during a slow one, which would report the same worker twice', async () => {
     const { waiting, ask } = held<string[]>();
     const announced: string[] = [];
     const ofWorker = (id: string) => Promise.resolve(void announced.push(id));
@@ -32,7 +32,7 @@ describe('a look at the workers that takes longer than the time between two', ()
     monitor.onApplicationShutdown();
   });
 
-  it('replaces nothing that a later look found by an earlier one', async () => {
+  it('keeps the result of a later check when an earlier one ends after it', async () => {
     const { waiting, ask } = held<object[]>();
     const availability = new ToolAvailabilityService({ all: ask } as never, log, {});
     const worker = (slots: number) => ({ draining: false, pools: [{ pool: 'read', slots }] });

@@ -48,7 +48,7 @@ describe('a child that ends at its start', () => {
     ]);
   });
 
-  it('restarts a child without end where no number is given, and repeats no message of an earlier run', async () => {
+  it('restarts a child without limit if no number is given, and repeats no message of an earlier run', async () => {
     const lines = await linesOf(FAILS, '800 ms');
     expect(lines).toHaveLength(4);
     expect(await linesOf('process.exit(1)', '200 ms')).toEqual([

@@ -38,7 +38,7 @@ describe('lockDirectory', () => {
     }
   });
 
-  it('takes over the lock of a directory from a process that is gone, also when another process has its pid', () => {
+  it('takes over the directory lock of an ended process, also if its pid is in use again', () => {
     writeFileSync(directory.lock, JSON.stringify({ pid: process.pid, identity: 'an-earlier-boot:1' }));
     const release = lockDirectory(directory);
     expect(existsSync(directory.lock)).toBe(true);
@@ -46,7 +46,7 @@ describe('lockDirectory', () => {
     expect(locksLeft()).toEqual([]);
   });
 
-  it('takes over a lock that a crash left half written', () => {
+  it('takes over a half-written directory lock', () => {
     writeFileSync(directory.lock, '{"pid":');
     lockDirectory(directory)();
     expect(locksLeft()).toEqual([]);
@@ -61,7 +61,7 @@ describe('lockDirectory', () => {
 });
 
 describe('processIdentity', () => {
-  it('gives a process a constant identity, different for each, and undefined without one', async () => {
+  it('returns a constant and unique identity of a process, and undefined for a missing process', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     const pid = child.pid ?? 0;
     expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));

@@ -45,7 +45,7 @@ describe('the private Redis', () => {
     expect(await onClient(redis.url, (client) => client.ping())).toBe('PONG');
   });
 
-  it('keeps acknowledged writes of the private Redis when it is killed, and reports its restart', async () => {
+  it('preserves acknowledged writes of the private Redis after a kill, and reports its restart', async () => {
     const lines: string[] = [];
     const redis = await start((line) => lines.push(line));
     await onClient(redis.url, async (client) => {
@@ -75,7 +75,7 @@ describe('the private Redis', () => {
     innocent.kill('SIGKILL');
   });
 
-  it('reports the log of a Redis that cannot start, and leaves nothing behind', async () => {
+  it('reports the log of a Redis that fails to start, and leaves no files', async () => {
     writeFileSync(join(directory.redis, 'appendonlydir'), 'a file where Redis wants a directory');
     await expect(startEmbeddedRedis(directory, () => {})).rejects.toThrow(/^Redis did not start \(exit code 1\): .*appendonlydir/);
   });

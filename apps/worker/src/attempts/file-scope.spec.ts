@@ -17,7 +17,7 @@ describe('a path that the decision opens', () => {
     expect(await openedBy([], '/srv/a')).toEqual({ opened: [], unopened: ['/srv/a'] });
   });
 
-  it('opens no path of this installation, and none that holds one', async () => {
+  it('opens no path of this installation, and none that contains one', async () => {
     for (const path of ['/data/key', '/data', '/', '/proc/1/environ'])
       expect(await openedBy(['/'], path)).toEqual({ opened: [], unopened: [path] });
   });

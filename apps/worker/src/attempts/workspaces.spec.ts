@@ -13,7 +13,7 @@ describe('workspaces', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('makes the directory of a session once for calls that come at the same time', async () => {
+  it('creates the directory of a session once for concurrent calls', async () => {
     const workspaces = new Workspaces(folder);
     const [one, other] = await Promise.all([workspaces.resolve(META), workspaces.resolve(META)]);
     expect(one).toBe(other);
@@ -21,7 +21,7 @@ describe('workspaces', () => {
     expect(statSync(one?.root ?? '').mode & 0o777).toBe(0o700);
   });
 
-  it('tries again for the next call where the directory of a session could not be made', async () => {
+  it('retries for the next call when the directory of a session could not be created', async () => {
     const workspaces = new Workspaces(folder);
     writeFileSync(join(folder, 'acme'), 'a file where the tenant has its folder');
     await expect(workspaces.resolve(META)).rejects.toThrow('ENOTDIR');
@@ -29,7 +29,7 @@ describe('workspaces', () => {
     expect((await workspaces.resolve(META)).root).toBe(join(folder, 'acme/sessions/s1'));
   });
 
-  it('gives a workspace, with what an earlier worker left in it, to the user of its commands, and back', async () => {
+  it('gives a workspace with its files to the user of the commands, and takes it back', async () => {
     const path = join(folder, 'acme/sessions/s1');
     mkdirSync(path, { recursive: true });
     writeFileSync(join(path, 'earlier'), '');

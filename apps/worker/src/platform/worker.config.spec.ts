@@ -35,7 +35,7 @@ describe('readWorkerConfig', () => {
     expect(readWorkerConfig({ WORKER_PORT: '', LEASE_MS: '' })).toMatchObject({ port: 7412, leaseMs: 30_000 });
   });
 
-  it('lets tools see only the variables that are allowed and set [PP-103]', () => {
+  it('passes to tools only the allowed variables that are set [PP-103]', () => {
     expect(readWorkerConfig({ PATH: '/bin', LANG: 'C', SECRET: 'x', REDIS_URL: 'redis://u:p@h' }).toolEnv).toEqual({
       PATH: '/bin',
       LANG: 'C',

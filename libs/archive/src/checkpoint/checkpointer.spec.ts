@@ -36,7 +36,7 @@ describe('a checkpoint', () => {
     expect(await archive.published.get('log/checkpoint/0000000000000004')).toEqual(Buffer.from(note));
   });
 
-  it('makes no checkpoint when nothing was sealed since the last one', async () => {
+  it('publishes no checkpoint if nothing was sealed since the last one', async () => {
     expect(await archive.checkpointer.sign()).toBeUndefined();
     expect(await another().sign()).toBeUndefined();
   });
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     expect((await archive.checkpointer.sign())?.number).toBe(7);
   });
 
-  it('makes a checkpoint by the next process when one is killed before or after any of its writes, and the archive verifies', async () => {
+  it('completes a checkpoint after a kill before or after any of its writes, and the archive verifies', async () => {
     const { store, published, signer, keys } = archive;
     let isKilled = true;
     for (let write = 1; isKilled; write += 1) {
@@ -88,19 +88,19 @@ describe('a checkpoint', () => {
 });
 
 describe('nothing is signed', () => {
-  it('signs nothing when the archive lost a checkpoint that was published', async () => {
+  it('signs nothing if the archive lost a published checkpoint', async () => {
     await archive.store.delete('log/checkpoint/0000000000000004');
     await seal(310);
     await expect(archive.checkpointer.sign()).rejects.toThrow('log/checkpoint/0000000000000004: was published');
   });
 
-  it('signs nothing when a signed segment was replaced', async () => {
+  it('signs nothing if a signed segment was replaced', async () => {
     for (const suffix of ['.json', '.jsonl.gz']) await archive.store.delete(`segments/p01/g1/0000000000000300${suffix}`);
     await fillPartition(archive.store, { partition: '01', toSeq: 310, size: 110, previous: (await lastSegment(archive.store, '01'))! });
     await expect(another().sign()).rejects.toThrow('is not the tree of 300 events that the last checkpoint signed');
   });
 
-  it('signs nothing when a new segment was changed', async () => {
+  it('signs nothing if a new segment was changed', async () => {
     await seal(310);
     const file = join(archive.folder, 'segments/p01/g1/0000000000000310.jsonl.gz');
     const bytes = await readFile(file);

@@ -20,7 +20,7 @@ describe('signed notes', () => {
     expect(openNote(note, [parsePublicKey(signer.publicKey)])).toBe(text);
   });
 
-  it('opens a signed note by one known key among unknown ones, and by none otherwise', () => {
+  it('verifies a signed note by a known key among unknown ones, and by no other', () => {
     const [one, two] = [parseSigningKey(generateSigningKey('one')), parseSigningKey(generateSigningKey('two'))];
     const note = one.sign('text\n') + two.sign('text\n').split('\n\n')[1];
     expect(openNote(note, [parsePublicKey(two.publicKey)])).toBe('text\n');
@@ -36,7 +36,7 @@ describe('signed notes', () => {
   );
 
   it.each(['x', 'PRIVATE+KEY+PeterNeumann+c74f20a4+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz'])(
-    'refuses the signing key %s and repeats nothing of it',
+    'refuses the signing key %s without repeating any of it',
     (key) => {
       expect(() => parseSigningKey(key)).toThrow(InvalidNote);
       expect(() => parseSigningKey(key)).not.toThrow(/AYEKF/);

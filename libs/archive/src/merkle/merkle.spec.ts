@@ -85,7 +85,7 @@ describe('a tree', () => {
     }
   });
 
-  it('proves inclusion and consistency for all places of small trees, and nothing else', async () => {
+  it('proves inclusion and consistency for all places of small trees, and no false place', async () => {
     const leaves = leavesOf(20);
     const root = async (from: number, to: number) => definedRoot(leaves.slice(from, to));
     for (let size = 1; size <= leaves.length; size++) {
@@ -117,7 +117,7 @@ describe('tiles', () => {
     [0, 1_234_067, 'x/tile/0/x001/x234/067'],
   ])('names the tile of level %i, index %i: %s', (level, index, name) => expect(tileName('x/', level, index)).toBe(name));
 
-  it('proves by tiles what the leaves prove, for trees that grow over two levels', async () => {
+  it('proves the same by tiles as by leaves, for trees of more than two levels', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tiles-'));
     const store = await openArchive(`file:${folder}`);
     const leaves = leavesOf(66_100);

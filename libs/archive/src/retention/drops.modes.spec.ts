@@ -57,7 +57,7 @@ describe('dropped segments', () => {
     expect(await archive.published.get(SECOND)).toEqual(await archive.store.get(SECOND));
   });
 
-  it('drops all of a partition, whose tree goes on and proves later calls', async () => {
+  it('drops all segments of a partition, whose tree continues and proves later calls', async () => {
     await dropSegments(archive, { partition: '01', toSeq: 300 });
     const previous = (await lastSegment(archive.store, '01'))!;
     await fillPartition(archive.store, { partition: '01', toSeq: 600, size: 100, previous });
@@ -71,7 +71,7 @@ describe('dropped segments', () => {
     expect((await verified(sampleCallId('01', 4))).report.proof).toBeUndefined();
   });
 
-  it('names a missing segment when nothing says that it was dropped', async () => {
+  it('reports a missing segment that was not dropped', async () => {
     await rm(path('segments/p00/g1/0000000000000090.jsonl.gz'));
     expect(await faults()).toContain('segments/p00/g1/0000000000000090.jsonl.gz: is missing');
   });
@@ -137,7 +137,7 @@ describe('dropped segments', () => {
     expect(await faults()).toContain('log/dropped/p02/g1/0000000000000030: is about another tree than the archive has');
   });
 
-  it('drops segments in steps, after each of which the archive verifies', async () => {
+  it('drops segments in steps after each of which the archive verifies', async () => {
     let steps = 0;
     const afterStep = async () => {
       steps += 1;
@@ -147,7 +147,7 @@ describe('dropped segments', () => {
     expect(steps).toBe(6);
   });
 
-  it('ends dropped segments where readers begin, also with a later generation that replaces some of their events', async () => {
+  it('starts readers after dropped segments, also with a later generation that replaces some of their events', async () => {
     const { store } = archive;
     expect(await droppedSeq(store, '02')).toBe(0);
     await dropSegments(archive, { partition: '02', toSeq: 30 });

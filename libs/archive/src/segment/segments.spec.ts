@@ -30,7 +30,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const first = () => sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events: sampleEvents('07', 1, 10) });
 
 describe('a segment', () => {
-  it('stores a segment as one event a line as the log has it, whose hashes anyone can make from the text', () => {
+  it('stores a segment as one event per line in the log’s form, with hashes that anyone can compute', () => {
     const { manifest, file, fileName, manifestName } = first();
     expect([fileName, manifestName]).toEqual(['segments/p07/g1/0000000000000010.jsonl.gz', 'segments/p07/g1/0000000000000010.json']);
     const lines = gunzipSync(file).toString().trimEnd().split('\n');
@@ -49,7 +49,7 @@ describe('a segment', () => {
     expect(manifest.tree.root).toBe(manifest.merkleRoot);
   });
 
-  it('gives the hashes that earlier releases gave for the same events', () => {
+  it('computes the same hashes as earlier releases', () => {
     const events = sampleEvents('07', 1, 4_096);
     const half = sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events: events.slice(0, 1_001) });
     const { manifest, text } = sealSegment({
@@ -76,13 +76,13 @@ describe('a segment', () => {
     expect(readSegment(file, manifest).map(({ seq, time }) => ({ seq, time }))).toEqual(events.map(({ seq, time }) => ({ seq, time })));
   });
 
-  it('gives back the other events of a segment with one that is no JSON', () => {
+  it('returns the other events of a segment that has an event that is no JSON', () => {
     const events = sampleEvents('07', 1, 3).map((event) => (event.seq === 2 ? { ...event, json: event.json.slice(0, -1) } : event));
     const { manifest, file } = sealSegment({ partition: '07', generation: 1, epoch: 1, previous: undefined, events });
     expect(readSegment(file, manifest)).toEqual(events);
   });
 
-  it('gives back the events of a segment as they were sealed', () => {
+  it('returns the events of a segment unchanged', () => {
     const { manifest, file } = first();
     const events = readSegment(file, manifest);
     expect(events.map(({ seq, time }) => ({ seq, time }))).toEqual(sampleEvents('07', 1, 10).map(({ seq, time }) => ({ seq, time })));
@@ -152,7 +152,7 @@ describe('storeSegment', () => {
     expect(await lastSegment(store, '07')).toEqual(stored);
   });
 
-  it('refuses a name of a segment that holds other events, as before a failover', async () => {
+  it('refuses the name of a segment that has other events, as after a failover', async () => {
     const lost = sealSegment({
       partition: '07',
       generation: 1,
@@ -174,7 +174,7 @@ describe('storeSegment', () => {
     expect(await findSegment(store, '07', 5)).toEqual(next.manifest);
   });
 
-  it.each(['.jsonl.gz', '.json'])('fails to store a segment when the store gives back another %s', async (suffix) => {
+  it.each(['.jsonl.gz', '.json'])('fails to store a segment if the store returns another %s', async (suffix) => {
     const lying: ArchiveStore = {
       label: 'lying',
       put: (name, bytes) => store.put(name, bytes),
@@ -190,7 +190,7 @@ describe('storeSegment', () => {
 });
 
 describe('finding segments', () => {
-  it('finds the segment of any sequence number, the first after a gap, and none behind the end', async () => {
+  it('finds the segment of any sequence number, the first after a gap, and none after the end', async () => {
     await fillPartition(store, { partition: '07', toSeq: 95, size: 10 });
     for (const [seq, toSeq] of [
       [1, 10],
@@ -207,7 +207,7 @@ describe('finding segments', () => {
     expect((await lastSegment(store, '07'))?.toSeq).toBe(95);
   });
 
-  it('skips files whose manifests were never written', async () => {
+  it('skips files without manifests', async () => {
     await fillPartition(store, { partition: '07', toSeq: 10, size: 10 });
     for (let seq = 11; seq < 40; seq++) await store.put(`segments/p07/g1/00000000000000${seq}.jsonl.gz`, Buffer.from('x'));
     expect(await findSegment(store, '07', 11)).toBeUndefined();

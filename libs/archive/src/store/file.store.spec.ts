@@ -64,7 +64,7 @@ describe('an archive in a folder', () => {
     expect(await store.list('')).toEqual(['a']);
   });
 
-  it('writes nothing into an archive when it only reads', async () => {
+  it('writes nothing to an archive opened for reading', async () => {
     await chmod(folder, 0o500);
     expect(await store.list('')).toEqual([]);
     expect(await readdir(folder)).toEqual([]);

@@ -73,7 +73,7 @@ describe('an S3 store that does not do what it should', () => {
       return true;
     };
 
-  it('refuses an S3 store that overwrites, or knows no conditional writes', async () => {
+  it('refuses an S3 store without conditional writes, or one that overwrites', async () => {
     server.fault = (request) => {
       delete request.headers['if-none-match'];
       return false;
@@ -96,7 +96,7 @@ describe('an S3 store that does not do what it should', () => {
     expect(await store.get('a')).toEqual(Buffer.from('one'));
   });
 
-  it('finds by the repetition what an S3 store has written without acknowledging it, and it is right', async () => {
+  it('recognises by repetition a write that an S3 store made without acknowledging it', async () => {
     store = await fresh();
     server.fault = first('PUT', async (_request, response, pass) => {
       await pass();
@@ -117,7 +117,7 @@ describe('an S3 store that does not do what it should', () => {
     await expect(store.get('a')).rejects.toThrow(/could not read a: the body broke off after \d bytes/);
   });
 
-  it('counts nothing as stored when an S3 store gives back other bytes than were written', async () => {
+  it('counts nothing as stored if an S3 store returns other bytes', async () => {
     store = await fresh();
     server.fault = onGet((body) => ({ body: Buffer.from(body).fill('x', 0, 1) }));
     await expect(storeVerified(store, 'a', Buffer.from('one'))).rejects.toThrow('a: holds other bytes than those that were written');
@@ -155,14 +155,14 @@ describe('an S3 store that does not do what it should', () => {
     await expect(store.list('')).rejects.toThrow('out of order, or more than once');
   });
 
-  it('fails for an S3 store without such a bucket, which is not an empty archive', async () => {
+  it('fails for a missing S3 bucket instead of reading it as an empty archive', async () => {
     const none = await openArchive('s3://no-such-bucket/x', { readOnly: true });
     await expect(none.get('a')).rejects.toThrow('NoSuchBucket (404)');
     await expect(none.list('')).rejects.toThrow('NoSuchBucket (404)');
     await expect(none.put('a', Buffer.from('one'))).rejects.toThrow('NoSuchBucket (404)');
   });
 
-  it('repeats nothing of what an S3 store says about a request with refused credentials', async () => {
+  it('repeats nothing of the answer of an S3 store to refused credentials', async () => {
     store = await fresh();
     const canonical = 'GET\nx-amz-security-token:a-token-of-a-role';
     server.fault = (_request, response) => {

@@ -3,7 +3,7 @@ import type { ArchiveStore } from '#archive';
 
 /** Behaviour of every archive store; `open` returns an empty one. */
 export function archiveStoreContract(open: () => ArchiveStore): void {
-  it('gives back what was put, and undefined for a name that was never put', async () => {
+  it('returns a stored value, and undefined for an unknown name', async () => {
     const store = open();
     expect(await store.put('segments/p00/g1/a.json', Buffer.from('one'))).toBe('created');
     expect(await store.get('segments/p00/g1/a.json')).toEqual(Buffer.from('one'));
@@ -11,7 +11,7 @@ export function archiveStoreContract(open: () => ArchiveStore): void {
     expect(await store.get('segments/p00/g1/a.json/b')).toBeUndefined();
   });
 
-  it('keeps the content of a name that exists in a store', async () => {
+  it('refuses to replace an existing name in a store', async () => {
     const store = open();
     await store.put('a', Buffer.from('one'));
     expect(await store.put('a', Buffer.from('two'))).toBe('exists');
@@ -41,7 +41,7 @@ export function archiveStoreContract(open: () => ArchiveStore): void {
     expect(await store.list('none/')).toEqual([]);
   });
 
-  it('deletes a name, and does nothing when there is none', async () => {
+  it('deletes a name, and ignores a missing one', async () => {
     const store = open();
     await store.put('a/b', Buffer.from('one'));
     await store.delete('a/b');

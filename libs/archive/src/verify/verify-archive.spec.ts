@@ -22,7 +22,7 @@ async function faultsOf({ store, keys, published }: SignedArchive = archive): Pr
 }
 
 describe('verifyArchive', () => {
-  it('finds no fault in what was sealed and signed', async () => {
+  it('finds no fault in a sealed and signed archive', async () => {
     const { store, keys } = archive;
     const faults: Fault[] = [];
     const report = await verifyArchive({ store, keys, report: (fault) => faults.push(fault) });
@@ -38,7 +38,7 @@ describe('verifyArchive', () => {
     });
   });
 
-  it('uses the key in the archive when none is given, and says so', async () => {
+  it('uses and reports the key in the archive if none is given', async () => {
     const report = await verifyArchive({ store: archive.store, report: () => {} });
     expect(report).toMatchObject({ faults: 0, keyFromArchive: true });
   });

@@ -29,7 +29,7 @@ describe('an archive whose files fit their manifests', () => {
   const changed = (line: number, from: string, to: string) =>
     SECOND.events().map((event, index) => (index === line - 1 ? { ...event, json: event.json.replace(from, to) } : event));
 
-  it('finds no fault in an archive whose files fit their manifests', async () => {
+  it('finds no fault in an archive whose files match their manifests', async () => {
     await seal(SECOND.events(), await seal(sampleEvents('00', 1, 6)));
     expect(await faults()).toEqual([]);
   });
@@ -66,14 +66,14 @@ describe('an archive whose files fit their manifests', () => {
     expect(await faults()).toContainEqual({ file: `${SECOND.name}.json`, fault: 'its hash chain does not continue the one before' });
   });
 
-  it('reports a segment whose tree is not that of all events up to it', async () => {
+  it('reports a segment whose tree differs from that of all events up to it', async () => {
     const first = await seal(sampleEvents('00', 1, 6));
     const edge = first.tree.edge.map(() => 'ab'.repeat(32));
     await seal(SECOND.events(), { ...first, tree: { ...first.tree, edge } });
     expect(await faults()).toContainEqual({ file: `${SECOND.name}.json`, fault: 'its tree does not follow from the events up to it' });
   });
 
-  it('reports events between two segments that are in none', async () => {
+  it('reports missing events between two segments', async () => {
     const first = await seal(sampleEvents('00', 1, 6));
     const left = { ...first, toSeq: 9, tree: { ...first.tree, size: 9 } };
     await seal(sampleEvents('00', 10, 12), left);

@@ -51,7 +51,7 @@ const anyFacts = fc
   );
 
 describe('decideAttempt', () => {
-  it('waits with an attempt as long as the failure says, unless that is longer than the time left or than a pause may be', () => {
+  it('waits for the delay that the failure asks for, within the remaining time and the longest pause', () => {
     const after = (retryAfterMs: number, over: Partial<AttemptFacts> = {}) =>
       decide({ run: { kind: 'failure', failure: { code: 'tool_failed', message: 'm', retryable: true, retryAfterMs } }, ...over });
     expect(after(7_000)).toMatchObject({ kind: 'retry', delayMs: 7_000 });
@@ -74,7 +74,7 @@ describe('decideAttempt', () => {
     );
   });
 
-  it('writes nothing of an attempt exactly when the lease is lost', () => {
+  it('writes nothing of an attempt exactly if the lease is lost', () => {
     fc.assert(
       fc.property(anyFacts, (given) =>
         expect(decideAttempt(given, () => 0.5).kind === 'nothing').toBe(given.aborted?.reason === 'lease_lost'),
@@ -82,7 +82,7 @@ describe('decideAttempt', () => {
     );
   });
 
-  it('gives every end of an attempt that is not completed a reason', () => {
+  it('states a reason in every End of an uncompleted attempt', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const finish = decideAttempt(given, () => 0.5);
@@ -99,7 +99,7 @@ describe('decideAttempt', () => {
     });
   });
 
-  it('tells how a cancel stopped the tool', () => {
+  it('states how a cancel stopped the tool', () => {
     const how = (run: RunResult) => decide({ run, aborted: { reason: 'cancelled', tookMs: 3 } });
     const stopped = (more: object = {}): RunResult => ({
       kind: 'failure',
@@ -113,7 +113,7 @@ describe('decideAttempt', () => {
     expect(how({ kind: 'not_started' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'not_started' } });
   });
 
-  it('hands calls back when the worker drains, and owns up to what it cannot know', () => {
+  it('hands calls back on a drain, and ends those with an uncertain effect as unknown', () => {
     const aborted = { reason: 'drained', tookMs: 1 } as const;
     expect(decide({ run: failed(false), aborted })).toEqual({
       kind: 'retry',

@@ -40,7 +40,7 @@ describe('keepEnds', () => {
     .array(fc.oneof(someText, fc.constant('\n'), fc.constant('a line\n')), { maxLength: 60 })
     .map((parts) => parts.join(''));
 
-  it('keeps a beginning and an end of a text, each within its size, that overlap nowhere and split no character', () => {
+  it('keeps beginning and end of a text within their sizes, without overlap and without split characters', () => {
     fc.assert(
       fc.property(withLines, fc.nat(300), fc.nat(400), (text, limit, tailBytes) => {
         fc.pre(Buffer.byteLength(text) > limit);
@@ -53,7 +53,7 @@ describe('keepEnds', () => {
     );
   });
 
-  it('keeps whole lines of a text where lines are short, and wastes less than half of the room where they are long', () => {
+  it('keeps whole lines of a text with short lines, and uses at least half of the room for long ones', () => {
     const lines = Array.from({ length: 1_000 }, (_unused, n) => `line ${n}\n`).join('');
     const { head, tail } = keepEnds(lines, 1_000, 750);
     expect([head, tail].map((part) => /^(line \d+\n)+$/.test(part))).toEqual([true, true]);
@@ -74,7 +74,7 @@ describe('limitOutput', () => {
     expect(truncationNotice(142_857)).toBe('[output truncated — original size: 142,857 bytes]');
   });
 
-  it('keeps beginning and end of a text whose end matters, and says between them what is missing and how to read it', () => {
+  it('keeps both ends of a text whose end matters, with a note on the omission and how to read it', () => {
     const text = Array.from({ length: 1_000 }, (_unused, n) => `line ${n}\n`).join('');
     const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const;
     const ends = { tailBytes: 24, readOn: (from: number) => `read ${from}` };
@@ -84,7 +84,7 @@ describe('limitOutput', () => {
     expect(limitOutput([{ type: 'text', text }], 8_890, { ends })).toEqual({ content: [{ type: 'text', text }] });
   });
 
-  it('keeps beginning and end of each part of a text whose ends matter, and gives room that a small part leaves to the others', () => {
+  it('keeps both ends of each part of an output, and gives unused room of a small part to the others', () => {
     const part = (name: string, lines: number): Content => ({
       type: 'text',
       text: Array.from({ length: lines }, (_unused, n) => `${name} ${n}\n`).join(''),
@@ -112,7 +112,7 @@ describe('limitOutput', () => {
     expect([more, Buffer.byteLength(kept === undefined ? '' : modelText(kept)) < 2_000]).toEqual([[], true]);
   });
 
-  it('keeps within the limit, in order, everything of an output that is no text, and the whole text beside', () => {
+  it('keeps all non-text items within the limit, in order, and the whole text beside them', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {
         const { content: kept, whole } = limitOutput(content, limit);
@@ -136,7 +136,7 @@ describe('limitOutput', () => {
   it.each([
     ['other fields of half the limit', { stdout: '', stderr: '', rows: 'x'.repeat(50_000) }],
     ['numbers that JSON.parse rounds', '{"stdout":"","stderr":"","id":12345678901234567890,"rows":[' + '1,'.repeat(20_000) + '1]}'],
-  ])('cuts a text that only looks like the streams of a command: with %s', (_what, output) => {
+  ])('cuts a text that only resembles the streams of a command: with %s', (_what, output) => {
     const text = typeof output === 'string' ? output : JSON.stringify(output);
     const ends = { tailBytes: 10_000, readOn: () => 'read on' };
     const { content } = limitOutput([{ type: 'text', text }], 30_000, { ends });

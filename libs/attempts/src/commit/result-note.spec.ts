@@ -25,7 +25,7 @@ describe('the note of an error result', () => {
     expect(long).toBe(`${'x'.repeat(198)}…`);
   });
 
-  it('notes the message of an error in JSON, whatever the form', () => {
+  it('notes the message of a JSON error, in any of its forms', () => {
     const forms: JsonValue[] = [
       { error: 'no such pet' },
       { error: { code: 7, message: 'no such pet' } },
@@ -62,7 +62,7 @@ describe('the note of an error result', () => {
     expect(marked([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }])).toBeUndefined();
   });
 
-  it('notes what a hook had against a result that was none', () => {
+  it('notes the feedback of a hook on an invalid result', () => {
     const remarks = { denied: true, runs: [], text: 'Hook feedback (denied):\nnot on Fridays' };
     expect(noteOf({ ...result('fine'), isError: false }, remarks)).toBe('not on Fridays');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ResultStore } from './result-store.js';
 
 describe('the result store', () => {
-  it('cuts the model’s text at the limit of the call, and keeps the whole output beside', async () => {
+  it('cuts the text for the model at the limit of the call, and stores the whole output', async () => {
     const stored = new Map<string, string>();
     const store = new ResultStore('00-c', { put: async (_callId, ref, bytes) => void stored.set(ref, bytes.toString()) });
     const text = 'x'.repeat(2_000);
@@ -13,7 +13,7 @@ describe('the result store', () => {
     expect(output?.bytes).toBe(2_000);
   });
 
-  it('keeps a remark below an output that had to be cut, within the same limit', async () => {
+  it('keeps a remark below a cut output, within the same limit', async () => {
     const store = new ResultStore('00-c', { put: async () => {} });
     const output = { content: [{ type: 'text' as const, text: 'x'.repeat(2_000) }], isError: false };
     const { result } = await store.keep(output, 'echo', { modelBytes: 500, remark: 'y'.repeat(100) });

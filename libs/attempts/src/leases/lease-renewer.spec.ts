@@ -36,7 +36,7 @@ describe('LeaseRenewer', () => {
     await Promise.all(open.splice(0).map((leases) => leases.close()));
   });
 
-  it('renews a held lease with its fence again and again, and not after its release', async () => {
+  it('renews a lease with its fence repeatedly, but not after its release', async () => {
     const asked: string[] = [];
     const { hold, notifications } = start(async ({ callId, fence, leaseMs }) => {
       asked.push(`${callId} ${fence} ${leaseMs}`);
@@ -81,7 +81,7 @@ describe('LeaseRenewer', () => {
     expect(cancelled.notifications).not.toContain('lost');
   });
 
-  it('reports a lease as lost when it was not renewed for two thirds of its length', () => {
+  it('reports a lease as lost after two thirds of its length without a renewal', () => {
     const { hold, notifications } = start(() => new Promise(() => {}), 4_500);
     hold();
     jest.advanceTimersByTime(2_999);
@@ -90,7 +90,7 @@ describe('LeaseRenewer', () => {
     expect(notifications).toContain('lost');
   });
 
-  it('holds as many leases as it has slots, again and again', () => {
+  it('holds as many leases as it has slots, repeatedly', () => {
     const { hold } = start(async () => ({ code: 'OK', cancelRequested: false }), 60_000, 4);
     for (let round = 0; round < 100; round++) {
       const releases = [1, 2, 3, 4].map((fence) => hold(CALL, fence));

@@ -58,14 +58,14 @@ describe('decideRecovery', () => {
     );
   });
 
-  it('leaves a worker alone that holds its lease and is within its times, and what has ended', () => {
+  it('leaves alone ended calls and a worker that holds its lease within its times', () => {
     expect(decideRecovery(head({}), NOW, NOW)).toEqual({ kind: 'none' });
     expect(decideRecovery(head({ status: 'ended' }), NOW, NOW)).toEqual({ kind: 'none' });
     expect(decideRecovery(head({ cancelRequested: true }), NOW - 1_000, NOW)).toEqual({ kind: 'none' });
     expect(decideRecovery(head({ deadline: NOW - 3_999 }), NOW, NOW)).toEqual({ kind: 'none' });
   });
 
-  it('settles a running call by what is over', () => {
+  it('ends a running call according to the expired time', () => {
     const over = { leaseUntil: NOW };
     expect(decideRecovery(head(over), NOW, NOW)).toMatchObject({ kind: 'retry', reason: 'worker_lost' });
     expect(decideRecovery(head({ ...over, failures: 2 }), NOW, NOW)).toMatchObject({

@@ -130,7 +130,7 @@ describe('Reconciler', () => {
     for (const callId of callIds) await claim(callId, 30_000);
   });
 
-  it('ends a call that waited too long in the queue, where its job is of no use any more', async () => {
+  it('ends a call that waited too long in the queue and whose job is useless', async () => {
     const queue = new ListQueue();
     const callId = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 60_000 } });
     const whole = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 50 } });
@@ -228,7 +228,7 @@ describe('Reconciler', () => {
     }
   });
 
-  it('lets one reconciler sweep, and the next when that one leaves', async () => {
+  it('lets one reconciler sweep at a time, and the next one after it leaves', async () => {
     const lease = (workerId: string) => new SweeperLock(parts.redis, workerId, 60_000);
     expect(await lease('a').tryAcquire()).toBe(true);
     expect(await lease('b').tryAcquire()).toBe(false);
@@ -239,7 +239,7 @@ describe('Reconciler', () => {
     expect(await lease('b').tryAcquire()).toBe(true);
   });
 
-  it('recovers other calls beside many that cannot be recovered, of each of which it warns once', async () => {
+  it('recovers calls beside many unrecoverable ones, with one warning for each of those', async () => {
     const broken = await Promise.all(Array.from({ length: 150 }, () => parts.submit('safe', {}, { sessionId: 'broken' })));
     const other = await parts.submit('safe', {}, { sessionId: 'broken' });
     const warned: unknown[] = [];

@@ -30,12 +30,12 @@ describe('a call that had to be approved', () => {
     return parts.store.read(callId);
   };
 
-  it('runs an approved call when tool, version and arguments are those approved, however their keys are ordered', async () => {
+  it('runs an approved call if tool, version and arguments match, in any order of keys', async () => {
     expect(await run({ b: '2', a: '1' }, { argumentsDigest: digest({ a: '1', b: '2' }) })).toMatchObject({ outcome: 'completed' });
     expect(ran).toHaveLength(1);
   });
 
-  it('denies an approved call when one byte of its arguments is another one', async () => {
+  it('denies an approved call whose arguments differ in one byte', async () => {
     const call = await run({ path: 'b' }, { argumentsDigest: digest({ path: 'a' }) });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('arguments') } });
     expect(ran).toEqual([]);
@@ -68,7 +68,7 @@ describe('a call that was judged', () => {
     return parts.store.read(callId);
   };
 
-  it('runs a call under the capability profile and the tier of its decision [PP-41]', async () => {
+  it('runs a call with the capability profile and the tier of its decision [PP-41]', async () => {
     expect(await run({ capabilityProfile: 'file_read_write' })).toMatchObject({ outcome: 'completed' });
     expect(await run({})).toMatchObject({ outcome: 'completed' });
     expect(ran).toBe(1);
@@ -78,7 +78,7 @@ describe('a call that was judged', () => {
     [{ capabilityProfile: 'file_read_only' }, 'file_read_only', 'file_read_write'],
     [{ tier: 'read_only' }, 'read_only', 'side_effecting'],
   ];
-  it.each(MORE)('refuses a call at a worker whose tool may touch more: %j [PP-41]', async (judged, ...named) => {
+  it.each(MORE)('refuses a call at a worker whose tool has wider access: %j [PP-41]', async (judged, ...named) => {
     const call = await run(judged);
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
     for (const name of named) expect(call?.error?.message).toContain(name);
@@ -93,7 +93,7 @@ describe('a tool with a confirm function', () => {
   });
   afterAll(() => parts.close());
 
-  it('runs a tool with a confirm function when that says yes, and answers that it was not confirmed when it says no [PP-96]', async () => {
+  it('runs a tool after its confirm function returned true, and ends the call as unconfirmed after false [PP-96]', async () => {
     const seen: unknown[] = [];
     @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
     class DeployTool {

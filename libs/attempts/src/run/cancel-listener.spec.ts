@@ -45,7 +45,7 @@ describe('CancelListener', () => {
 
   const started = (callId: string) => eventually(async () => (await parts.store.snapshot(callId))?.status === 'running', 'the call to run');
 
-  it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
+  it('aborts the tool with the reason and less than the caller’s grace [CC-43]', async () => {
     const callId = await parts.submit('wait');
     const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await eventually(() => waiting === 1, 'the tool to run');
@@ -60,7 +60,7 @@ describe('CancelListener', () => {
     });
   });
 
-  it('ends a call whose tool does not listen when the grace is over', async () => {
+  it('ends a call after the grace if its tool ignores the abort', async () => {
     const callId = await parts.submit('deaf');
     const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
@@ -74,7 +74,7 @@ describe('CancelListener', () => {
     });
   });
 
-  it('hears of a cancel that came while its connection was away', async () => {
+  it('notices a cancel that was sent during a lost connection', async () => {
     const callId = await parts.submit('wait');
     const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
@@ -84,7 +84,7 @@ describe('CancelListener', () => {
     expect((await parts.events(callId)).at(-1)).toMatchObject({ data: { outcome: 'cancelled' } });
   });
 
-  it('leaves one End however close a cancel and the finish are [EX-23]', async () => {
+  it('writes one End for any order of a cancel and a finish [EX-23]', async () => {
     parts.tool('quick', { run: () => new Promise((resolve) => setImmediate(() => resolve('done'))) });
     for (let n = 0; n < 50; n++) {
       const callId = await parts.submit('quick');

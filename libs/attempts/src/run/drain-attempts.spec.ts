@@ -34,7 +34,7 @@ describe('drainAttempts', () => {
     return { callId, done };
   };
 
-  it('hands back on a drain what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
+  it('hands back repeatable attempts on a drain without counting a failure, and lets the others finish [DX-09]', async () => {
     const worker = parts.worker();
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
     const drained = drainAttempts(worker.inFlight, { drainMs: 60_000, stopGraceMs: 300 });
@@ -51,7 +51,7 @@ describe('drainAttempts', () => {
     expect(await parts.store.read(write.callId)).toMatchObject({ outcome: 'completed', result: { content: [{ text: 'aborted: false' }] } });
   });
 
-  it('ends on a drain as unknown what must not run twice and is not done in time, also when it does not listen', async () => {
+  it('ends an unrepeatable attempt as unknown if it does not end in time on a drain, also if it ignores the abort', async () => {
     const worker = parts.worker({ stopGraceMs: 200 });
     const [write, deaf] = [await begin(worker, 'write'), await begin(worker, 'deaf')];
     expect(await drainAttempts(worker.inFlight, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
@@ -62,7 +62,7 @@ describe('drainAttempts', () => {
     expect((await parts.events(deaf.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', stopped: { how: 'unknown' } } });
   });
 
-  it('hands back a call whose claim was granted only during the drain, before its tool begins', async () => {
+  it('hands back a call whose claim was granted during the drain, before its tool begins', async () => {
     const worker = parts.worker();
     worker.inFlight.requeueAll();
     const callId = await parts.submit('write');
@@ -70,7 +70,7 @@ describe('drainAttempts', () => {
     expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.retry']);
   });
 
-  it('drains at once when nothing runs', async () => {
+  it('drains at once without running calls', async () => {
     const startedAt = performance.now();
     expect(await drainAttempts(parts.worker().inFlight, { drainMs: 10_000, stopGraceMs: 1_000 })).toBe('idle');
     expect(performance.now() - startedAt).toBeLessThan(9_000);

@@ -18,7 +18,7 @@ describe('executeAttempt', () => {
 
   const run = (callId: string, attempt = 1) => executeAttempt({ callId, attempt }, 'read', worker);
 
-  it('claims, runs and ends a call in three events, with what the tool returned', async () => {
+  it('claims, runs and ends a call in three events, with the result of the tool', async () => {
     parts.tool('greet', { run: ({ name }) => `hello ${String(name)}` });
     const callId = await parts.submit('greet', { name: 'Ada' });
     await run(callId);
@@ -32,7 +32,7 @@ describe('executeAttempt', () => {
     expect(worker.inFlight.size).toBe(0);
   });
 
-  it('does nothing with a job whose attempt is over or not due, and says why', async () => {
+  it('ignores a job whose attempt is over or not due, and logs why', async () => {
     parts.tool('greet', { run: () => 'hi' });
     const callId = await parts.submit('greet');
     await run(callId);
@@ -40,7 +40,7 @@ describe('executeAttempt', () => {
     expect(await run(`${callId.slice(0, 3)}01JZ8C5W3Q4X9R7T2M6K8N0P1V`)).toMatchObject({ kind: 'not_claimed', code: 'NOT_FOUND' });
   });
 
-  it('tells a tool the name by which it was called [CC-21]', async () => {
+  it('passes the called name to a tool [CC-21]', async () => {
     const seen: string[] = [];
     parts.tool('look', { run: (_args, ctx) => (seen.push(ctx.toolName), '') });
     await run(await parts.submit('look', {}, { requestedTool: 'fs_look' }));
@@ -48,7 +48,7 @@ describe('executeAttempt', () => {
     expect(seen).toEqual(['fs_look', 'look']);
   });
 
-  it('gives tools their ids, an environment and a directory of the session that exists [CC-20]', async () => {
+  it('passes ids, an environment and an existing directory of the session to tools [CC-20]', async () => {
     let seen: unknown;
     parts.tool('look', {
       run: (_args, ctx) => {
@@ -70,7 +70,7 @@ describe('executeAttempt', () => {
     });
   });
 
-  it('tells watchers the updates in order, merged, and lets End prove that they are complete [CC-23, EV-02]', async () => {
+  it('sends merged updates in order to watchers, with a proof of completeness in End [CC-23, EV-02]', async () => {
     parts.tool('talk', {
       run: (_args, ctx) => {
         for (const word of ['one ', 'two ', 'three']) ctx.onUpdate([{ type: 'text', text: word }]);
@@ -95,7 +95,7 @@ describe('executeAttempt', () => {
     ['is the sum of its programs', [40.4, 2.5], 43],
     ['is absent when it is not known of one of them', [40, undefined, 2], undefined],
     ['is absent when it ran none', [], undefined],
-  ])('states the CPU time in the End of a call, which %s', async (_title, times, sum) => {
+  ])('states the CPU time in the End of a call that %s', async (_title, times, sum) => {
     parts.tool('works', { run: (_args, ctx) => (times.forEach((ms) => ctx.onCpuTime?.(ms)), 'done') });
     const callId = await parts.submit('works');
     await run(callId);
@@ -137,7 +137,7 @@ describe('executeAttempt', () => {
     });
   });
 
-  it('gives the model 16,384 bytes of a long output and keeps the whole [EX-47, EX-48]', async () => {
+  it('gives the model 16,384 bytes of a long output and stores the whole [EX-47, EX-48]', async () => {
     const text = '😀'.repeat(40_000);
     parts.tool('long', { run: () => text });
     const callId = await parts.submit('long');
@@ -161,7 +161,7 @@ describe('executeAttempt', () => {
     expect((await parts.store.read(callId))?.result?.content).toEqual([{ type: 'json', json: { text: 'x'.repeat(7_000) } }]);
   });
 
-  it('refuses an output that is none, or that does not fit the schema', async () => {
+  it('refuses an invalid output, or one that does not match the schema', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     parts.tool('cyclic', { run: () => ({ content: [], details: cyclic }) });
@@ -192,7 +192,7 @@ describe('executeAttempt', () => {
     expect(worker.inFlight.size).toBe(0);
   });
 
-  it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice [DX-03]', async () => {
+  it('retries a retryable failure up to its attempts, and never one with an effect that must not repeat [DX-03]', async () => {
     const fail = () => {
       throw new ToolError('unavailable', 'Try later.');
     };
@@ -215,7 +215,7 @@ describe('executeAttempt', () => {
     expect(await parts.types(once)).toEqual(['call.submitted', 'call.start', 'call.end']);
   });
 
-  it('lets a tool that waits give back its slot, without a failure', async () => {
+  it('frees the slot of a waiting tool without counting a failure', async () => {
     parts.tool('nap', { run: (_args, ctx) => (ctx.attempt === 1 ? new Suspension(1) : 'rested') });
     const callId = await parts.submit('nap', {}, { retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } });
     expect(await run(callId)).toMatchObject({ committed: { kind: 'retried', delayMs: 1, nextAttempt: 2 } });
@@ -223,7 +223,7 @@ describe('executeAttempt', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed', attempt: 2 });
   });
 
-  it('writes nothing more of an attempt when another worker has the call, and aborts the tool', async () => {
+  it('writes nothing more of an attempt that another worker has, and aborts the tool', async () => {
     let aborted = false;
     let release = () => {};
     const started = new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ const text = fc.array(fc.constantFrom(...SECRETS, ' ', '\n', 'compiled ', 'warni
 const turns = fc.array(fc.tuple(fc.constantFrom('stdout', 'stderr'), fc.integer({ min: 1, max: 30 })), { maxLength: 40 });
 
 describe('OutputSanitizer', () => {
-  it('shows no half of a secret in updates, however two streams take turns and wherever one of them is cut', () => {
+  it('shows no half of a secret in updates, for any interleaving and cuts of two streams', () => {
     fc.assert(
       fc.property(text, text, turns, fc.boolean(), (stdout, stderr, order, cut) => {
         const { guard, seen } = guarded();
@@ -54,7 +54,7 @@ describe('OutputSanitizer', () => {
     );
   });
 
-  it('holds half of a secret back over what is no text', () => {
+  it('delays half of a secret across items that are no text', () => {
     const { guard, seen } = guarded();
     guard.onUpdate([{ type: 'text', text: `a ${GITHUB.slice(0, 20)}` }]);
     guard.onUpdate([

@@ -43,7 +43,7 @@ describe('a suspended call', () => {
     return parts.log.giveInput({ callId, guard: { by: 'command', version, commandId }, data: { request: 1, value }, author });
   };
 
-  it('holds no worker while a call is suspended until input, shows its question, and gives it the value and its state', async () => {
+  it('frees the worker of a call suspended until input, shows its question, and passes on the value and the state', async () => {
     const inputSchema = { type: 'string' };
     const seen = suspending('asks', { until: 'input', prompt: 'Which branch?', inputSchema, state: { step: 'hidden-state' } });
     const callId = await parts.submit('asks');
@@ -69,7 +69,7 @@ describe('a suspended call', () => {
     expect(retry).toMatchObject({ data: { until: 'children', delayMs: 15_000 } });
   });
 
-  it('leaves the journal of a sub-agent for an hour after its End, however it ended', async () => {
+  it('expires the journal of a sub-agent an hour after its End, for any outcome', async () => {
     const ends = [
       () => 'done',
       () => {
@@ -121,7 +121,7 @@ describe('a suspended call', () => {
     await limited.close();
   });
 
-  it('takes the first value of a suspended call only, and the same command once more', async () => {
+  it('accepts the first value of a suspended call, and a repetition of the same command', async () => {
     suspending('once', { until: 'input' });
     const callId = await parts.submit('once');
     await run(callId, 1);
@@ -130,7 +130,7 @@ describe('a suspended call', () => {
     expect(await give(callId, 2, 'other')).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
   });
 
-  it('gives a suspended call what its last suspension left again when the attempt after it failed', async () => {
+  it('restores the last suspension for the next attempt after a failed one', async () => {
     const seen: (Resumed | undefined)[] = [];
     parts.tool('fails', {
       run: (_args, ctx) => {
@@ -149,7 +149,7 @@ describe('a suspended call', () => {
     expect(seen).toEqual([undefined, resumed, resumed]);
   });
 
-  it('goes on without a value when the tool said how long a suspended call waits', async () => {
+  it('resumes without a value after the time that the tool gave', async () => {
     const seen = suspending('patient', { until: 'input', resumeInMs: 0, state: 'kept' });
     const callId = await parts.submit('patient');
     await run(callId, 1);
@@ -199,7 +199,7 @@ describe('a suspended call', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('keeps a call suspended for another reason when its children end', async () => {
+  it('keeps a call suspended that waits for something else when its children end', async () => {
     suspending('child');
     suspending('sleeper', { resumeInMs: 3_600_000 });
     const callId = await parts.submit('sleeper');
@@ -241,7 +241,7 @@ describe('a suspended call', () => {
     });
   });
 
-  it('leaves nothing of a suspended call beside the log when it has ended', async () => {
+  it('deletes the data of a suspended call beside the log after its end', async () => {
     suspending('tidy', { until: 'input', state: 'x' });
     const callId = await parts.submit('tidy');
     await run(callId, 1);

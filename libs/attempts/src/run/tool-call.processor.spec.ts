@@ -30,7 +30,7 @@ describe('the processor of jobs', () => {
     return { processor, dispatched, handle: (...given: Parameters<CallHandler>) => handler(...given) };
   };
 
-  it('lets the job go when the End has left, and keeps the call among those that run until it is answered', async () => {
+  it('drops the job when the End is sent, and counts the call as running until the answer', async () => {
     const deps = parts.worker();
     let answer = () => {};
     const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -49,7 +49,7 @@ describe('the processor of jobs', () => {
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
   });
 
-  it('runs what was claimed when its job was taken even while the processor stops, and hands back what was not', async () => {
+  it('runs already claimed calls while the processor stops, and hands back the others', async () => {
     const { processor, dispatched, handle } = processorOf(parts.worker());
     const [claimed, fresh] = [await parts.submit('echo'), await parts.submit('echo', {}, { priority: 'high' })];
     const closing = processor.close();
@@ -61,7 +61,7 @@ describe('the processor of jobs', () => {
     expect(await parts.types(claimed)).toEqual(['call.submitted', 'call.start', 'call.end']);
   });
 
-  it('dispatches a job that came too early again when it is due, with the priority and tenant of its call', async () => {
+  it('dispatches an early job again when it is due, with the priority and tenant of its call', async () => {
     parts.tool('flaky', { retry: { maxAttempts: 2, backoffMs: 50 }, run: () => Promise.reject(new ToolError('unavailable', 'not now')) });
     const { dispatched, handle } = processorOf({ ...parts.worker(), random: () => 1 });
     const callId = await parts.submit('flaky', {}, { priority: 'low', retry: { maxAttempts: 2, backoffMs: 3_000, maxBackoffMs: 3_000 } });

@@ -60,7 +60,7 @@ const textsOf = (updates: { data: UpdateData }[]) =>
 const sayings = fc.array(fc.record({ wait: fc.nat(400), text: anyText({ maxLength: 3_000 }) }), { maxLength: 60 });
 
 describe('UpdateStream', () => {
-  it('sends the first update at once and keeps four a second, 8 KiB each and the order', () => {
+  it('sends the first update at once and then four a second, of 8 KiB each, in order', () => {
     fc.assert(
       fc.property(sayings, (said) => {
         const { clock, updates, stream: s } = stream();
@@ -82,7 +82,7 @@ describe('UpdateStream', () => {
     );
   });
 
-  it('says truncated exactly where something of a window of updates was left out', () => {
+  it('marks a window of updates as truncated exactly if something was left out', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('first'));
     for (let n = 0; n < 10; n++) s.onUpdate(text('x'.repeat(1_000)));
@@ -93,7 +93,7 @@ describe('UpdateStream', () => {
     expect(textsOf(updates.slice(1, 2)).length).toBeGreaterThan(8_000);
   });
 
-  it('keeps other items of updates whole, and text apart from them', () => {
+  it('keeps other items of updates whole and separate from text', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('start'));
     s.onUpdate([...text('a'), ...text('b'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
@@ -101,7 +101,7 @@ describe('UpdateStream', () => {
     expect(updates[1]?.data.content).toEqual([...text('ab'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
   });
 
-  it('keeps texts of standard error apart in updates, marks them, and stays within 8 KiB however often the streams change', () => {
+  it('separates and marks standard error in updates, within 8 KiB for any alternation of streams', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('start'));
     for (const [words, isStderr] of [
@@ -138,7 +138,7 @@ describe('UpdateStream', () => {
     }
   });
 
-  it('sends held updates when the stream is closed, proves all of it, and sends nothing later [EV-02]', () => {
+  it('sends delayed updates at the close of the stream, proves all, and sends nothing later [EV-02]', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
@@ -150,7 +150,7 @@ describe('UpdateStream', () => {
     expect(updates.at(-1)?.digest).toBe(`2 ${sha256}`);
   });
 
-  it('counts updates on from the attempts before, and says nothing where these were not counted', () => {
+  it('continues the count of updates of earlier attempts, or omits it if those were not counted', () => {
     const first = new UpdatesDigest(NO_UPDATES).add('["one"]');
     const digestOf = (words: string) => createHash('sha256').update(words).digest('hex');
     expect(first).toBe(`1 ${digestOf('["one"]\n')}`);
@@ -160,7 +160,7 @@ describe('UpdateStream', () => {
     expect(new UpdatesDigest('').add('["two"]')).toBe('');
   });
 
-  it('drops held updates when the stream is abandoned', () => {
+  it('drops delayed updates when the stream is abandoned', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
@@ -169,7 +169,7 @@ describe('UpdateStream', () => {
     expect(textsOf(updates)).toBe('a');
   });
 
-  it('sends a few steps of progress as they come, then the newest, four times a second, and counts what was merged [CC-24]', () => {
+  it('sends the first steps of progress at once, then the newest four times a second, and counts the merged ones [CC-24]', () => {
     const { clock, progress, merges, stream: s } = stream();
     for (let done = 1; done <= 20; done++) s.onProgress({ done, total: 20 });
     clock.advance(250);
@@ -184,7 +184,7 @@ describe('UpdateStream', () => {
     expect(progress.slice(-8).map(({ data }) => data.done)).toEqual([31, 32, 33, 34, 35, 36, 37, 38]);
   });
 
-  it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile [HK-08]', async () => {
+  it('shows each update to a gate before it is sent, one at a time, and merges the waiting ones [HK-08]', async () => {
     const asked: { text: string; answer: (passes: boolean) => void }[] = [];
     const sent: string[] = [];
     const {

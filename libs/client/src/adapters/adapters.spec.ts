@@ -48,7 +48,7 @@ describe('tools of an adapter', () => {
     );
   });
 
-  it('gives tools for the AI SDK a schema that the SDK takes as its own, and content for the model', async () => {
+  it('gives AI SDK tools a schema in the SDK’s own form, and content for the model', async () => {
     const { client, asked } = gateway(PICTURE);
     const { shell } = await aiSdk.toolyardTools(client, { sessionId: 's' });
     expect(shell).toMatchObject({
@@ -86,7 +86,7 @@ describe('tools of an adapter', () => {
     expect(asked).toMatchObject([{ toolCallId: 'call_1' }]);
   });
 
-  it('takes the text of the model in tools for OpenAI Agents', async () => {
+  it('passes the model’s text unchanged in tools for OpenAI Agents', async () => {
     const { client, asked } = gateway(PICTURE);
     const [tool] = await agents.toolyardTools(client, { sessionId: 's' });
     expect(tool).toMatchObject({ type: 'function', name: 'file_read', strict: false, parameters: SCHEMA });
@@ -97,7 +97,7 @@ describe('tools of an adapter', () => {
     expect(asked).toMatchObject([{ arguments: '{"path":', toolCallId: 'call_1' }]);
   });
 
-  it('throws error results of tools for Anthropic in the class that the runner knows', async () => {
+  it('throws error results of Anthropic tools in the class that the runner recognises', async () => {
     class ToolError extends Error {
       constructor(readonly content: unknown) {
         super('tool error');
@@ -175,7 +175,7 @@ it('names content without a place in an SDK in a text, without its bytes', async
 describe('toolyardMcpServer', () => {
   const baseUrl = 'http://127.0.0.1:7411/';
 
-  it('names the address of the gateway as MCP server, or the command line tool where calls have a session', () => {
+  it('configures the gateway’s address as MCP server, or the command line tool for calls with a session', () => {
     expect(claude.toolyardMcpServer({ baseUrl, apiKey: 'k' })).toEqual({
       type: 'http',
       url: 'http://127.0.0.1:7411/mcp',

@@ -26,7 +26,7 @@ describe('a server that has never answered', () => {
   const wrong = { code: 'unreachable', neverAnswered: true, message: expect.stringContaining(baseUrl) };
 
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT'])(
-    'gives up on a server that has never answered after %s',
+    'fails for a server that has never answered after %s',
     async (code) => {
       for (const ask of [
         (client: ToolyardClient) => client.tools.list(),
@@ -42,7 +42,7 @@ describe('a server that has never answered', () => {
     },
   );
 
-  it('asks a server that has never answered again after a cut connection, and as often as `retries` says', async () => {
+  it('retries after a cut connection to a server that has never answered, as often as `retries` allows', async () => {
     expect(await clientOf([failure('ECONNRESET'), tools]).client.tools.list()).toEqual([]);
     expect(await clientOf([failure('ECONNREFUSED'), tools], { retries: 1 }).client.tools.list()).toEqual([]);
   });

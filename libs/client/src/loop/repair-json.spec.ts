@@ -12,14 +12,14 @@ describe('JSON that a model wrote wrongly', () => {
     ['a comment', '{"path":"a" /* the file */}'],
     ['an apostrophe in a comment', `{"path":"a", // don't read\n}`],
     ['a Markdown fence', '```json\n{"path":"a"}\n```'],
-  ])('reads wrong JSON where it has one meaning: %s', (_what, text) => {
+  ])('repairs wrong JSON with one meaning: %s', (_what, text) => {
     expect(repairJson(text)).toEqual({
       json: '{"path":"a"}',
       warning: 'Warning: the arguments were not valid JSON. They were read as {"path":"a"}',
     });
   });
 
-  it('keeps what stands between two comments with apostrophes', () => {
+  it('keeps the text between two comments with apostrophes', () => {
     const text = `{"command":"git push origin main", // don't touch\n "dry_run": true, // it's a test\n}`;
     expect(meant(text)).toEqual({ command: 'git push origin main', dry_run: true });
     expect(meant(text.replaceAll(/\/\/(.*)/g, '/*$1*/'))).toEqual({ command: 'git push origin main', dry_run: true });
@@ -41,14 +41,14 @@ describe('JSON that a model wrote wrongly', () => {
     expect(repairJson('{id: 0xFFFFFFFFFFFFFFFFF}')).toBeUndefined();
   });
 
-  it('reads no backslash before a line break, which may be of the text or of JSON5', () => {
+  it('refuses a backslash before a line break, which could belong to the text or to JSON5', () => {
     expect(repairJson('{"command":"echo a \\\n b"}')).toBeUndefined();
     expect(repairJson('{"command":"echo a \\\\\\\r b"}')).toBeUndefined();
     expect(meant('{"command":"echo a \\\\\n b"}')).toEqual({ command: 'echo a \\\n b' });
   });
 
   it.each(['{"path":"a"}{"path":"b"}', '{"path":"a"}\n {"path":"b"}', '{"path":"a"}{"path":'])(
-    'takes the first of several JSON objects, with a warning: %s [VA-03]',
+    'uses the first of several JSON objects, with a warning: %s [VA-03]',
     (text) => {
       expect(repairJson(text)).toEqual({
         json: '{"path":"a"}',
@@ -66,7 +66,7 @@ describe('JSON that a model wrote wrongly', () => {
     ['has a number that JSON has not', '{"limit":Infinity}'],
     ['is no object', 'ls -l'],
     ['is valid', '{"command":"ls"}'],
-  ])('leaves JSON as it is if it %s', (_what, text) => {
+  ])('keeps JSON unchanged if it %s', (_what, text) => {
     expect(repairJson(text)).toBeUndefined();
   });
 

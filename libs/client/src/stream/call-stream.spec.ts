@@ -31,7 +31,7 @@ const LOG = [
 ];
 
 describe('streamCall', () => {
-  it.each([[undefined], ['1.7.1']])('skips events of types that only a newer gateway knows, from cursor %s', async (cursor) => {
+  it.each([[undefined], ['1.7.1']])('skips events of types that are unknown to this version, from cursor %s', async (cursor) => {
     const events = async () => readEvents(LOG);
     // Simulates a watch, which drops events of unknown types.
     async function* watch(): AsyncGenerator<WatchItem, void, undefined> {

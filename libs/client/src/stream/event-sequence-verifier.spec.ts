@@ -20,7 +20,7 @@ function trackOf(...attempts: string[][]): EventSequenceVerifier {
 const end = (updates?: EndData['updates']): EndData => ({ outcome: 'completed', attempts: 1, ...(updates ? { updates } : {}) });
 
 describe('EventSequenceVerifier', () => {
-  it('verifies the updates of all attempts against End, each with the digest of those before', async () => {
+  it('verifies the updates of all attempts against End, with the digests of earlier attempts', async () => {
     const first = sha256(line('a') + line('b'));
     expect(await trackOf(['a', 'b']).verify(end({ count: 2, sha256: first }))).toBeUndefined();
     const both = { count: 3, sha256: sha256(`${first}\n${line('c')}`) };
@@ -30,7 +30,7 @@ describe('EventSequenceVerifier', () => {
     expect(await trackOf([]).verify(end({ count: 0, sha256: sha256('') }))).toBeUndefined();
   });
 
-  it('accepts Ends of earlier releases, which cover the last attempt or none', async () => {
+  it('accepts Ends of earlier releases, which cover the last attempt or nothing', async () => {
     const ofLast = { count: 1, sha256: sha256(line('c')) };
     expect(await trackOf(['a', 'b'], ['c']).verify(end(ofLast))).toBeUndefined();
     expect(await trackOf(['a', 'b'], ['x']).verify(end(ofLast))).toBe('its End counts 1 updates, 3 were received');

@@ -57,7 +57,7 @@ describe.each([
   ['a browser', browserFetch],
   ['Node', nodeFetch],
 ])('a watch in %s whose socket was open before', (_where, fetch) => {
-  it('outlasts with a watch that was open before more failures than there are retries', async () => {
+  it('survives more failures than `retries` in a watch that was open before', async () => {
     const { WebSocket } = sockets((opened) => opened === 1 || opened === 4);
     const client = new ToolyardClient({ baseUrl, apiKey: 'any', fetch, WebSocket, retries: 0 });
     const attempts: number[] = [];

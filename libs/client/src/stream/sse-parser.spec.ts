@@ -22,7 +22,7 @@ describe('the text of an event stream', () => {
     expect(read('retry: 2000\nunknown: x\ndata\n\n')).toEqual([message('')]);
   });
 
-  it('parses an event stream alike wherever it is cut, with any line end', () => {
+  it('parses an event stream the same for any chunks and line ends', () => {
     const line = fc.constantFrom('id: 4', 'event: gap', 'data: a:b', 'data:  c', 'data', ': here', '', '');
     fc.assert(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n', '\r'), fc.array(fc.nat(80)), (lines, end, cuts) => {

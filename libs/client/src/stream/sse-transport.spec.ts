@@ -7,7 +7,7 @@ import type { StreamReader } from './stream-transport.js';
 const reader = (): StreamReader => ({ filter: {}, cursor: undefined, take: () => {}, onStateChange: () => {}, fail: () => {} });
 
 describe('SseTransport', () => {
-  it.each(['remove', 'close'] as const)('cancels on %s a stream that has lost the abort of its request', async (how) => {
+  it.each(['remove', 'close'] as const)('cancels a stream on %s even if it ignores the abort of its request', async (how) => {
     const steps = new EventEmitter();
     const [opened, cancelled] = [once(steps, 'pull'), once(steps, 'cancel')];
     const source = { pull: () => void steps.emit('pull'), cancel: () => void steps.emit('cancel') };

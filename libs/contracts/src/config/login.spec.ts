@@ -5,7 +5,7 @@ describe('the roles of a login', () => {
   const parse = (roleMap: Record<string, unknown>) =>
     LoginSettings.safeParse({ issuer: 'https://id.example.com', clientId: 'dashboard', roleMap });
 
-  it('keeps the roles of a login in the order of the file, in which the first names the tenant, or refuses them', () => {
+  it('keeps the roles of a login in file order, whose first one decides the tenant, or refuses them', () => {
     const [acme, globex] = [
       { tenant: 'acme', scopes: ['read'] },
       { tenant: 'globex', scopes: ['read'] },

@@ -43,11 +43,11 @@ describe('a hook in the config file', () => {
       { command: 'true', on: 'stop' },
       'hooks.0.on: expected before, after, after_end, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
     ],
-  ])('refuses the hook %j, and the fault says what is expected', (hook, fault) => {
+  ])('refuses the hook %j with the expected form', (hook, fault) => {
     expect(faultsOf(hook)).toContain(fault);
   });
 
-  it('refuses a hook with the name of another one of its list', () => {
+  it('refuses a hook with a duplicate name', () => {
     const hook = { name: 'a', on: 'before', command: 'true' };
     expect(ConfigFile.safeParse({ hooks: [hook, hook] }).error?.issues[0]?.message).toBe('expected a different `name` for every hook');
   });

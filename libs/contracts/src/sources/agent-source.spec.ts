@@ -8,7 +8,7 @@ const faultsOf = (...sources: object[]) =>
   );
 
 describe('sub-agents in the config file', () => {
-  it('refuses sub-agents as tools of a sub-agent whose depth is 1 [TS-42]', () => {
+  it('refuses sub-agents as tools of a sub-agent of depth 1 [TS-42]', () => {
     const why = (name: string, found: string) =>
       `expected no sub-agent among the tools of the sub-agent ${name}, found ${found}: take it out, or set maxDepth to 2`;
     for (const pattern of ['digger', 'digger__digger', '@digger', '@digger/*', '@digger/digger'])
@@ -21,7 +21,7 @@ describe('sub-agents in the config file', () => {
     expect(faultsOf({ name: 'boss', tools: ['*'] }, { name: 'digger' })).toEqual([]);
   });
 
-  it('requires of sub-agents a key by name, no credentials in the address, and to think only where that is possible', () => {
+  it('refuses sub-agents without a named key, with credentials in the address, or with thinking on models without it', () => {
     expect(faultsOf({ name: 'a', model: { ...model, url: 'https://me:secret@models.example' } })).toHaveLength(1);
     expect(faultsOf({ name: 'a', model: { ...model, apiKey: 'sk-1234567890' } })).toHaveLength(1);
     expect(faultsOf({ name: 'a', model: { ...model, thinkingLevel: 'high' } })).toEqual([]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isExactNumberText, parseExactJson } from './exact-json.js';
 
 describe('parseExactJson', () => {
-  it('gives any integer exactly: as a number, or as a text of its digits', () => {
+  it('reads any integer exactly: as a number, or as a text of its digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (integer) => {
         const value = parseExactJson(`{"id":[${integer}]}`) as { id: [string | number] };
@@ -39,7 +39,7 @@ describe('parseExactJson', () => {
   });
 
   it.each(['01234567890123456789', '1234567890123456789x', '-', '12345678901234567890e', '{"a":12345678901234567890'])(
-    'refuses %s, which is no JSON',
+    'refuses %s as invalid JSON',
     (text) => {
       expect(() => parseExactJson(text)).toThrow(SyntaxError);
     },
@@ -66,7 +66,7 @@ describe('parseExactJson', () => {
     ]);
   });
 
-  it('finds texts of numbers that a double does not hold', () => {
+  it('finds texts of numbers that a double cannot hold', () => {
     for (const text of ['725653563933458433', '725653563933458400', '-9223372036854775808', '1e400', '0.1234567890123456789'])
       expect(isExactNumberText(text)).toBe(true);
     for (const text of ['5', '1.5', '9007199254740991', '0725653563933458433', '+725653563933458433', ' 725653563933458433', 'x', 7])

@@ -10,7 +10,7 @@ function partsOf(value: unknown): number {
 }
 
 describe('hasMoreParts', () => {
-  it('counts what a parsed value has, whatever its texts contain', () => {
+  it('counts the parts of a parsed value regardless of its texts', () => {
     const text = fc.string({ unit: fc.constantFrom('"', '\\', ',', '[', '{', 'a', '\n') });
     const value = fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 });
     fc.assert(

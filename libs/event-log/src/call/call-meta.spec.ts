@@ -4,13 +4,13 @@ import { metaText, parseMeta } from './call-meta.js';
 const textOf = (n: number) => metaText({ tenantId: 'many', tool: `tool-${n}`, sessionId: `session-${n}` });
 
 describe('the facts of a call that every event repeats', () => {
-  it('parses the repeated facts of a call as they were written', () => {
+  it('parses the stored common facts of a call unchanged', () => {
     const meta = { tenantId: 'a "b"', tool: 'shell', agentId: 'c', sessionId: 'd', traceparent: 'e', parentCallId: 'f' };
     expect(parseMeta(metaText(meta))).toEqual(meta);
     expect(parseMeta(metaText({ tenantId: 'a', tool: 'b' }))).toEqual({ tenantId: 'a', tool: 'b' });
   });
 
-  it('remembers the repeated facts of calls in use, and forgets others one by one when there are many', () => {
+  it('caches the common facts of calls in use, and evicts others one by one', () => {
     const [used, idle] = [parseMeta(textOf(-1)), parseMeta(textOf(-2))];
     const forgotten = Array.from({ length: 5_000 }, (_unused, n) => n).filter((n) => {
       const isAgain = parseMeta(textOf(n)) === parseMeta(textOf(n));

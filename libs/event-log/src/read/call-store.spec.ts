@@ -34,7 +34,7 @@ describe('the events of a call', () => {
     await log.accept(aCall(callId, { meta: { tenantId, tool, ...meta }, submitted: aSubmission({ tool, ...submission }) }));
     return callId;
   };
-  it('reads events of a call after a place, at most so many, among those of other calls', async () => {
+  it('reads a limited number of events of a call after a position, among those of other calls', async () => {
     const callId = await submit('events', { sessionId: 'one' });
     await Promise.all(Array.from({ length: 30 }, () => submit('events', { sessionId: 'one' })));
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
@@ -125,7 +125,7 @@ describe('the events of a call', () => {
     expect(paged).toEqual(seqs);
   });
 
-  it('reads the events of a call page by page, and scans a bounded part of a busy partition where there is no index', async () => {
+  it('reads the events of a call by page, with a bounded scan of a busy partition without an index', async () => {
     const callId = await submit('pages');
     const partition = partitionOf(callId);
     await crowd(callId, 12_000);

@@ -23,12 +23,12 @@ describe('cursors', () => {
     );
   });
 
-  it('keeps the cursor of 16 partitions within a close reason', () => {
+  it('fits the cursor of 16 partitions into a close reason', () => {
     const positions = Array.from({ length: 16 }, () => ({ epoch: 1, seq: 200_000_000 }));
     expect(`cursor=${encodeVectorCursor(positions)}`.length).toBeLessThanOrEqual(123);
   });
 
-  it('refuses a cursor that it did not write, and never throws anything but the problem', () => {
+  it('refuses a foreign cursor with a problem, and throws nothing else', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60, unit: 'binary-ascii' }), (text) => {
         for (const parse of [() => decodeVectorCursor(text, 16), () => decodeScalarCursor(text, 3)]) {

@@ -55,7 +55,7 @@ describe('the fold of a call', () => {
     expect(fold(submitted, start, retry({ reason: 'worker_drained', delayMs: 0 })).waiting?.reason).toBe('worker_drained');
   });
 
-  it('says nothing of waiting while a call runs and when it has ended', () => {
+  it('reports no waiting reason for running and ended calls', () => {
     expect(fold(submitted, start)).not.toHaveProperty('waiting');
     const ended = fold(submitted, start, () => event('call.end', endOf('completed'), 1));
     expect(ended).toMatchObject({

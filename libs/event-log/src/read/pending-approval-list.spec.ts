@@ -64,7 +64,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
-  it('lists each waiting call once when many of one partition were asked about in the same millisecond', async () => {
+  it('lists each of many waiting calls of one partition and one millisecond once', async () => {
     const ids = await askMany('same-time', 150, 'one');
     const set = keys.pendingApprovals(partitionOf(ids[0] ?? ''));
     await redis.zadd(set, 'XX', ...ids.flatMap((id) => [5, id]));
@@ -84,7 +84,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect(await pages('ended', 1)).toEqual([[kept]]);
   });
 
-  it('lists waiting calls by risk, highest first and then oldest first, each once, whatever comes and goes between pages', async () => {
+  it('lists waiting calls by risk and age, each once, while calls arrive and leave between pages', async () => {
     const risk = fc.constantFrom('high', 'medium', 'low', undefined);
     const one = fc.record({ risk, session: fc.constantFrom('s1', 's2', 's3'), askedAt: fc.integer({ min: 1, max: 4 }) });
     const change = fc.record({ comes: fc.array(one, { maxLength: 2 }), goes: fc.nat(30) });
@@ -126,7 +126,7 @@ describe('the calls of a tenant that wait for a person', () => {
     );
   });
 
-  it('lists waiting calls of the risks that are asked for, in pages without an empty one at the end', async () => {
+  it('lists waiting calls of the given risks, without an empty last page', async () => {
     const [low, high, medium] = [await ask('some', 'a', 'low'), await ask('some', 'b', 'high'), await ask('some', 'c', 'medium')];
     await ask('some', 'd');
     const highAndLow = (tenantId: string, limit: number, cursor?: string) => pageByRisk(tenantId, limit, cursor, ['low', 'high']);
@@ -134,7 +134,7 @@ describe('the calls of a tenant that wait for a person', () => {
     expect((await pageByRisk('some', 3)).callIds).toEqual([high, medium, low]);
   });
 
-  it('rejects a cursor of waiting calls that is not from here, or from another order', async () => {
+  it('refuses a foreign cursor of waiting calls, and one of another order', async () => {
     await askMany('ordered', 2);
     const [byTime, byRisk] = [(await page('ordered', 1)).nextCursor, (await pageByRisk('ordered', 1)).nextCursor];
     for (const cursor of ['zzz', byRisk]) await expect(page('ordered', 5, cursor)).rejects.toMatchObject({ code: 'invalid_request' });
@@ -143,7 +143,7 @@ describe('the calls of a tenant that wait for a person', () => {
     }
   });
 
-  it('lists waiting calls of this tenant alone, also behind thousands of another one', async () => {
+  it('lists waiting calls of one tenant behind thousands of another’s', async () => {
     const [first] = await askMany('few', 1, 'session');
     const set = keys.pendingApprovals(partitionOf(first ?? ''));
     const flood = await ask('many', 'flood');

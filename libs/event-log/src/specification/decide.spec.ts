@@ -65,11 +65,11 @@ describe('a call', () => {
     expect(accepted({}, 700).deadline).toBe(T0 + 700);
   });
 
-  it('gives a refused call its End and no timer', () => {
+  it('gives a rejected call its End and no timer', () => {
     expect(accepted({}, 60_000, 'refuse')).toMatchObject({ status: 'ended', version: 2, timer: 0, lifecycleSeqs: [1, 2] });
   });
 
-  it('lets a call wait for a person until the approval expires', () => {
+  it('keeps a call waiting for a person until the approval expires', () => {
     const waiting = accepted({}, 60_000, { approvalWithinMs: 30_000 });
     expect(waiting).toMatchObject({ status: 'waiting_approval', timer: T0 + 30_000 });
     const decision = (digest: string): CallCommand => ({
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(answer(waiting, decision('dig'), T0 + 30_000)).toEqual({ code: 'BAD_TRANSITION', status: 'waiting_approval' });
   });
 
-  it('runs a call until the smaller of its run limit and what is left of the total', () => {
+  it('limits a run to the smaller of its run limit and the remaining total', () => {
     expect(after(accepted(), claim(), T0 + 1_000)).toMatchObject({
       status: 'running',
       attempt: 1,
@@ -99,7 +99,7 @@ describe('a call', () => {
     expect(after(accepted({}, 3_000), claim(), T0 + 1_000).deadline).toBe(T0 + 3_000);
   });
 
-  it('refuses to start a call too late, too early, twice, or out of turn', () => {
+  it('refuses a Start that is late, early, repeated or out of order', () => {
     expect(answer(accepted(), claim(), T0 + 10_000)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
     expect(answer(accepted(), claim(2), T0)).toEqual({ code: 'CONFLICT', version: 1 });
     const running = after(accepted(), claim(), T0);
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(after(delayed, claim(2), T0 + 2_000)).toMatchObject({ attempt: 2, fence: 2, failures: 1 });
   });
 
-  it('leaves a call to its worker past the deadline for as long as stopping a tool may take, however often it is renewed', () => {
+  it('leaves a call to its worker past the deadline for the time of a stop, for any number of renewals', () => {
     const renewed = after(after(accepted(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed.timer).toBe(T0 + 5_000 + DEADLINE_SLACK_MS);
     // The reconciler may end the call then, but not give it to another worker: this one still holds the lease.
@@ -119,7 +119,7 @@ describe('a call', () => {
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'timed_out' }, due)).toMatchObject({ status: 'ended', fence: 2 });
   });
 
-  it('looks at a call that shall stop when the grace is over, however often the lease is renewed', () => {
+  it('checks a cancelled call when the grace is over, for any number of renewals', () => {
     const running = after(accepted(), claim(), T0);
     const cancelling = after(running, { kind: 'requestCancel', guard: { by: 'command', version: 2, commandId: 'c' }, graceMs: 1_000 }, T0);
     const renewed = after(cancelling, { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
@@ -128,7 +128,7 @@ describe('a call', () => {
     expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'cancelled' }, T0 + 1_000).status).toBe('ended');
   });
 
-  it('keeps a call from a worker whose lease expired', () => {
+  it('denies a call to a worker whose lease expired', () => {
     const running = after(accepted(), claim(), T0);
     expect(answer(running, retry(byReconciler(1)), T0 + 2_999)).toEqual({ code: 'NOT_DUE', retryInMs: 1 });
     const queued = after(running, retry(byReconciler(1)), T0 + 3_000);
@@ -143,7 +143,7 @@ describe('a call', () => {
     });
   });
 
-  it('tries a call again only while attempts are left, and never what must not happen twice', () => {
+  it('retries a call only within its attempts, and never one with an effect that must not repeat', () => {
     const once = after(accepted({ effect: 'once' }), claim(), T0);
     expect(answer(once, retry(byWorker(1, 1)), T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(answer(once, retry(byReconciler(1), 0, false), T0 + 3_000)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
@@ -167,7 +167,7 @@ describe('a call', () => {
     });
   });
 
-  it('takes a later write of the worker after one that never came', () => {
+  it('accepts a later write of a worker after a lost one', () => {
     const running = after(accepted(), claim(), T0);
     expect(after(running, { kind: 'update', guard: byWorker(1, 4), updates: '1 ab' }, T0)).toMatchObject({
       writeSeq: 4,
@@ -176,7 +176,7 @@ describe('a call', () => {
     });
   });
 
-  it('finds no call that never was', () => {
+  it('finds no unknown call', () => {
     expect(answer(undefined, claim(), T0)).toEqual({ code: 'NOT_FOUND' });
   });
 

@@ -66,7 +66,7 @@ describe('claiming the calls of jobs that are taken', () => {
     expect({ ...(await claim(log, 'unused', 1, again)), ...sizes }).toEqual({ ...usual, ...sizes });
   });
 
-  it('refuses each claim by itself: what runs already, what is not there, and a job of an attempt that is over', async () => {
+  it('refuses each claim separately: of a running call, an unknown call, and an ended attempt', async () => {
     const [running, fresh] = [await submit(), await submit()];
     const unknown = log.newCallId('test');
     await take(log, [running, 1]);
@@ -75,7 +75,7 @@ describe('claiming the calls of jobs that are taken', () => {
     expect(codes).toEqual(['BAD_TRANSITION', 'NOT_FOUND', 'CONFLICT', 'OK']);
   });
 
-  it('grants a claim again only to the worker whose answer was lost', async () => {
+  it('repeats a granted claim only for the worker whose answer was lost', async () => {
     const callId = await submit();
     const other = await EventLog.open(redis, { partitions: PARTITIONS });
     const [taken] = await take(log, [callId, 1]);

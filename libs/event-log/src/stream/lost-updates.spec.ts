@@ -46,7 +46,7 @@ describe('the count of updates of a call', () => {
   const end = (callId: string, fence: number, writeSeq: number) =>
     log.end({ callId, guard: { by: 'worker', fence, writeSeq }, data: endOf('completed'), author });
 
-  it('says nothing of updates in End when one of them never came to the log', async () => {
+  it('omits the proof of updates in End if one of them is missing in the log', async () => {
     const callId = await submit();
     const { fence, updates } = await claim(callId);
     const digest = new UpdatesDigest(updates);
@@ -61,7 +61,7 @@ describe('the count of updates of a call', () => {
     expect(await endData(callId)).not.toHaveProperty('updates');
   });
 
-  it('counts on in a later attempt, with updates that come at once and one that comes twice', async () => {
+  it('continues the count in a later attempt, with concurrent and repeated updates', async () => {
     const callId = await submit();
     const first = await claim(callId);
     let counted = new UpdatesDigest(first.updates).add('[]');
@@ -83,7 +83,7 @@ describe('the count of updates of a call', () => {
     expect((await endData(callId)).updates).toEqual({ count: 4, sha256: counted.split(' ')[1] });
   });
 
-  it('ends a call all the same when what its snapshot says of updates cannot be read', async () => {
+  it('ends a call whose stored count of updates is unreadable', async () => {
     const callId = await submit();
     const { fence } = await claim(callId);
     await rewrite(callId, 'what is this');

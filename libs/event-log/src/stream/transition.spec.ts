@@ -134,7 +134,7 @@ describe('the transition script and the pure decider', () => {
     await server.stop();
   });
 
-  it('gives by the transition script and the decider the same answers, states, events and timers for any transitions', async () => {
+  it('computes the same answers, states, events and timers by script and by decider, for any transitions', async () => {
     const seen = new Map<string, number>();
     const steps = fc.array(fc.tuple(fc.nat(CALLS.length - 1), making), { minLength: 1, maxLength: 5 });
     const run = steps.map((list) => new Run(list));

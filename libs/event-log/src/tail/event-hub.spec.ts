@@ -175,7 +175,7 @@ describe('EventHub subscriptions', () => {
     expect(received.length).toBeGreaterThan(60);
   });
 
-  it('reads from the log what memory no longer has', async () => {
+  it('reads from the log after memory has dropped events', async () => {
     const callId = rawCallId(0);
     const first = await appendRaw(redis, { callId, type: 'call.submitted' });
     for (let n = 0; n < 1500; n += 1) await appendRaw(redis, { callId: n % 2 ? callId : rawCallId(0) });
@@ -186,7 +186,7 @@ describe('EventHub subscriptions', () => {
     expect(listener.deliveries[0]).toEqual({ kind: 'started', cursor: `1.0.${first - 1}` });
   });
 
-  it('waits for a slow reader between pieces and then gives it everything', async () => {
+  it('pauses for a slow reader between pieces, and then sends everything', async () => {
     const callId = rawCallId(1);
     const first = await appendRaw(redis, { callId, type: 'call.submitted' });
     for (let n = 0; n < 300; n += 1) await appendRaw(redis, { callId, data: { text: 'x'.repeat(4096) } });
@@ -210,7 +210,7 @@ describe('EventHub subscriptions', () => {
     expect(listener.ids).toEqual(await logIds((id) => id === callId));
   });
 
-  it('gives subscribers of the same view the same batch, joined once', async () => {
+  it('gives subscribers of the same view the same bytes', async () => {
     const hub = await startHub();
     const callId = rawCallId(2);
     const listeners = Array.from({ length: 10 }, () => new Listener(hub, { filter: { agentId: 'same' } }));
@@ -226,7 +226,7 @@ describe('EventHub subscriptions', () => {
     expect(hub.counts).toEqual({ subscriptions: 0, watches: 0, views: 0 });
   });
 
-  it('shows no tenant what belongs to another, by any filter', async () => {
+  it('hides the events of other tenants from any filter', async () => {
     const hub = await startHub();
     const callId = rawCallId(3);
     const filters: EventFilter[] = [{}, { callId }, { sessionId: 's' }, { agentId: 'a' }, { tool: 'echo' }];
@@ -260,7 +260,7 @@ describe('EventHub subscriptions', () => {
 });
 
 describe('EventHub resync', () => {
-  it('tells a reader whose cursor is older than the log, ahead of it, or of another epoch; and goes on from there', async () => {
+  it('reports a cursor that is too old, ahead of the log, or of another epoch, and continues from the log', async () => {
     const callId = rawCallId(2);
     for (let n = 0; n < 20; n += 1) await appendRaw(redis, { callId });
     const end = Number(await redis.get(keys.seq('02')));
@@ -292,7 +292,7 @@ describe('EventHub resync', () => {
     lost.delete(callId);
   });
 
-  it('waits for its own tail when another gateway was quicker', async () => {
+  it('waits for its own tail after another gateway was faster', async () => {
     const callId = rawCallId(1);
     const hub = await startHub();
     const behind = hub.positions.buffer(1).seq;
@@ -305,7 +305,7 @@ describe('EventHub resync', () => {
     else expect(listener.resyncs).toEqual(['cursor_ahead_of_log']);
   });
 
-  it('tells every reader and every watch when the log was rolled back under it', async () => {
+  it('notifies every reader and watch when the log was rolled back', async () => {
     const hub = await startHub();
     const callId = rawCallId(0);
     await appendRaw(redis, { callId });
@@ -360,7 +360,7 @@ describe('EventHub watches', () => {
     expect(hub.counts.watches).toBe(0);
   });
 
-  it('resolves watches with nothing on time-out, abort, cancel and close, and leaves nothing behind', async () => {
+  it('resolves watches without a result on time-out, abort, cancel and close, and leaks nothing', async () => {
     const hub = await startHub();
     const abort = new AbortController();
     const cancelled = hub.watch(rawCallId(0));

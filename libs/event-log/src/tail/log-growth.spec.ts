@@ -27,7 +27,7 @@ describe('LogGrowth', () => {
     return found?.[1];
   };
 
-  it('ends a rest for an event that came after the mark, before the rest or in it', async () => {
+  it('ends a rest for an event after the mark, written before or during the rest', async () => {
     await growth.mark();
     await appendRaw(redis, { callId: rawCallId(1) });
     await growth.grown(HOUR_MS, new AbortController().signal);
@@ -38,7 +38,7 @@ describe('LogGrowth', () => {
     await rest;
   });
 
-  it('ends a rest whose connection was lost, and rests again on another', async () => {
+  it('ends a rest whose connection was lost, and rests on a new one', async () => {
     await growth.mark();
     const lost = growth.grown(HOUR_MS, new AbortController().signal);
     const first = await eventually(blocked, 'the rest to begin');

@@ -134,7 +134,7 @@ describe('LogTail', () => {
     expect(recorder.resets).toEqual([]);
   });
 
-  it('reports missing events when entries were deleted before the tail came to them', async () => {
+  it('reports events that were deleted before the tail read them', async () => {
     const partition = 1;
     const log = keys.log(partitionName(partition));
     const { recorder, tail, start } = await follow({
@@ -159,7 +159,7 @@ describe('LogTail', () => {
     expect(recorder.seqs[partition]).toEqual([4, 5, 6, 7, 8, 9].map((offset) => first + offset));
   });
 
-  it('begins a new epoch, once for all gateways, when the log went back', async () => {
+  it('begins one new epoch for all gateways when the log was rolled back', async () => {
     for (let n = 0; n < 5; n += 1) await appendRaw(redis, { callId: rawCallId(2) });
     const [one, two] = await Promise.all([follow(), follow()]);
     await server.kill();
@@ -175,7 +175,7 @@ describe('LogTail', () => {
     two.tail.close();
   });
 
-  it('goes on from its place in the log when a new epoch began and nothing that it has read was lost', async () => {
+  it('continues at its position when a new epoch has all that was read', async () => {
     const { recorder, start } = await follow();
     const callId = rawCallId(0);
     await appendRaw(redis, { callId });
@@ -189,7 +189,7 @@ describe('LogTail', () => {
     expect(recorder.epochs).toEqual([{ partition: 0, epoch: (start[0]?.epoch ?? 1) + 1 }]);
   });
 
-  it('notices another log in the same place, even when it has grown past the old one meanwhile', async () => {
+  it('notices another log at the same address, even a longer one', async () => {
     const slowToReturn = () => {
       const connection = createRedis(server.url, { role: 'blocking' });
       return Object.assign(connection, { options: Object.assign(connection.options, { retryStrategy: () => 500 }) });
@@ -205,7 +205,7 @@ describe('LogTail', () => {
     expect(recorder.resets).toContainEqual({ partition: 3, reason: 'log_rolled_back', epoch: (start[3]?.epoch ?? 0) + 1, seq: last + 3 });
   });
 
-  it('hands on what it reads while Redis refuses to note who the master is', async () => {
+  it('delivers events while Redis refuses to store the master’s id', async () => {
     const refusing = () => {
       const connection = createRedis(server.url, { role: 'blocking' });
       return Object.assign(connection, { eval: () => Promise.reject(new Error('OOM command not allowed')) });
@@ -217,7 +217,7 @@ describe('LogTail', () => {
     expectDense(recorder, start, 5);
   });
 
-  it('closes a tail twice, and before anything came', async () => {
+  it('closes a tail twice, and before its first event', async () => {
     const { tail } = await follow({ blockMs: 60_000 });
     tail.close();
     tail.close();

@@ -43,7 +43,7 @@ describe('tables that a newer release has added columns to', () => {
     return callId;
   };
 
-  it('writes and reads tables with columns of a newer release without knowing them, also when a week begins', async () => {
+  it('reads and writes tables with unknown columns of a newer release, also at the begin of a week', async () => {
     for (const table of TABLES) {
       await sql`alter table ${sql.table(table)} add column added text, add column counted integer not null default 7`.execute(db);
     }

@@ -90,7 +90,7 @@ describe('sums by hour', () => {
     expect(summed).toEqual(counted);
   };
 
-  it('sums by hour as the rows do, whatever comes late, expires or is rebuilt, and the same after a rebuild', async () => {
+  it('sums hours equal to the rows after late events, expiry and rebuild', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constantFrom('calls' as const), calls: fc.array(aCall, { minLength: 1, maxLength: 15 }) }),
       fc.record({ kind: fc.constantFrom('end' as const, 'sum' as const, 'expire' as const, 'rebuild' as const), which: fc.nat(40) }),

@@ -10,7 +10,7 @@ describe('the period of numbers', () => {
     ['0001-01-01T00:00:00+23:59', '9999-12-31T23:59:59Z'],
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-23:59'],
     [undefined, '0001-01-01T00:00:00Z'],
-  ])('gives the period from %s to %s ends that a database can read', (since, until) => {
+  ])('bounds the period from %s to %s to times that a database can read', (since, until) => {
     for (const { since: from, until: to } of [seriesPeriod({ since, until }, NOW), roundedPeriod({ since, until }, NOW)]) {
       expect(new Date(from).toISOString()).toMatch(/^(19[67]\d|[2-9]\d{3})-/);
       expect(new Date(to).toISOString()).toMatch(/^(19[67]\d|[2-9]\d{3})-/);

@@ -14,7 +14,7 @@ const weights = fc
   .filter(({ text, vector }) => text + vector > 1e-6);
 
 describe('merged scores', () => {
-  it('merges scores from 0 to 1, in falling order, each found thing once and none with nothing', () => {
+  it('merges scores from 0 to 1 in falling order, each result once and none without a score', () => {
     fc.assert(
       fc.property(scores, scores, weights, (text, vector, weight) => {
         const merged = mergeScores({ text, vector }, weight);
@@ -29,7 +29,7 @@ describe('merged scores', () => {
     );
   });
 
-  it('ranks by one kind of scores alone where the other has no weight [TB-74]', () => {
+  it('ranks by one kind of score alone if the other weight is 0 [TB-74]', () => {
     fc.assert(
       fc.property(scores, scores, (text, vector) => {
         expect(mergeScores({ text, vector }, { text: 1, vector: 0 })).toEqual(

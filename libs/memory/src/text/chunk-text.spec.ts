@@ -10,7 +10,7 @@ const sizes = fc
   .map(({ characters, share }) => ({ characters, overlap: Math.floor((characters * share) / 100) }));
 
 describe('the chunks of a text', () => {
-  it('cuts a text into chunks that are the whole text, none too long, each begun inside of the one before or right after it', () => {
+  it('cuts a text into bounded chunks that cover it, each starting within or right after the previous one', () => {
     fc.assert(
       fc.property(text, sizes, (whole, size) => {
         const chunks = chunkText(whole, size);
@@ -37,7 +37,7 @@ describe('the chunks of a text', () => {
     );
   });
 
-  it('ends chunks at paragraphs where one is near', () => {
+  it('ends chunks at nearby paragraphs', () => {
     const paragraph = 'One sentence follows another here. '.repeat(3).trim();
     const [first] = chunkText(`${paragraph}\n\n${paragraph}\n\n${paragraph}`, { characters: 150, overlap: 20 });
     expect(first?.text).toBe(`${paragraph}\n\n`);

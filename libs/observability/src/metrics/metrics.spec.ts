@@ -24,7 +24,7 @@ const allProbes: Required<MetricsOptions>['probes'] = {
 };
 
 describe('metrics', () => {
-  it('begins counters at 0 under each of their labels, so that their first event is an increase', async () => {
+  it('starts counters at 0 under each of their labels, so that their first event is an increase', async () => {
     const lines = (await open({ probes: allProbes, tools: () => [{ name: 'shell', pool: 'shell' }] }).scrape()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -38,7 +38,7 @@ describe('metrics', () => {
     );
   });
 
-  it('begins the times of tools at 0 where tools run, and keeps what was measured before the first scrape', async () => {
+  it('starts the times of tools at 0 on workers, and keeps values from before the first scrape', async () => {
     const tools = ['shell', 'echo'].map((name) => ({ name, pool: 'read' as const }));
     const [worker, gateway] = [open({ role: 'worker', tools: () => [...tools] }), open({ tools: () => tools })];
     telemetry.attemptFinished.emit({ tool: 'echo', pool: 'read', runMs: 5, cpuMs: 1, ended: 'end' });
@@ -55,7 +55,7 @@ describe('metrics', () => {
     expect(await gateway.scrape()).not.toContain('toolyard_call_run_seconds_count{tool="shell"}');
   });
 
-  it('begins metrics by source and partition at 0, also where there are no sources', async () => {
+  it('starts metrics by source and partition at 0, also without sources', async () => {
     const ours = { source: 'ours', status: 'ok', tools: 3, pending: 1 } as const;
     const none = (await open({ probes: { sources: () => [] }, partitions: ['07'] }).scrape()).split('\n');
     expect(none).toEqual(
@@ -78,13 +78,13 @@ describe('metrics', () => {
     );
   });
 
-  it('keeps what metrics begin with within bounds, however many tools there are', async () => {
+  it('limits the initial series for any number of tools', async () => {
     const tools = Array.from({ length: 1_000 }, (_unused, n) => ({ name: `tool_${n}`, pool: 'read' as const }));
     const lines = (await open({ tools: () => tools }).scrape()).split('\n');
     expect(lines.filter((line) => line.startsWith('toolyard_calls_submitted_total{'))).toHaveLength(200);
   });
 
-  it('shows what the probes of metrics read, in base units', async () => {
+  it('exports the values of probes in base units', async () => {
     const lines = (await open({ probes: allProbes }).scrape()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -120,7 +120,7 @@ describe('metrics', () => {
     expect(text).toContain('toolyard_probe_failures_total{probe="redis_memory"} 1');
   });
 
-  it('sees the event loop being held up', async () => {
+  it('measures a blocked event loop', async () => {
     const metrics = open();
     const seen = async () => {
       await someTimersRan();

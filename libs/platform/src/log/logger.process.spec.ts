@@ -44,7 +44,7 @@ describe('the log of a process', () => {
     expect(onTerminal({ FORMAT: 'auto' })[0]).toContain('\u001b[33mWARN');
   });
 
-  it('writes the log as JSON in a pipe and in CI, where pino-pretty is not loaded', () => {
+  it('writes the log as JSON in a pipe and in CI, without pino-pretty', () => {
     for (const [line = '', loaded] of [inPipe({ FORMAT: 'auto' }), onTerminal({ FORMAT: 'auto', CI: 'true' })]) {
       expect(JSON.parse(line)).toMatchObject({ level: 40, app: 'gateway', name: 'g-1', callId: 'c1', err: { type: 'TypeError' } });
       expect(loaded).toBe('loaded: false');
@@ -52,7 +52,7 @@ describe('the log of a process', () => {
     }
   });
 
-  it('writes the log as LOG_FORMAT says, whatever the output is', () => {
+  it('writes the log in the form of LOG_FORMAT, for any output', () => {
     expect(inPipe({ FORMAT: 'pretty' })[0]).toMatch(PRETTY);
     expect(JSON.parse(onTerminal({ FORMAT: 'json' })[0] ?? '')).toMatchObject({ app: 'gateway' });
   });

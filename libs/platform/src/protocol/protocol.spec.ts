@@ -26,7 +26,7 @@ describe('the decision whether a process may start', () => {
     expect(refusalToStart(own, others, data)).toBeUndefined();
   });
 
-  it('refuses to start beside a release that is too old, and names both and what to do', () => {
+  it('refuses to start beside a release that is too old, with both versions and instructions', () => {
     const others = [release('gateway', 'same', 5, 4, '1.5.0'), release('worker', 'w', 3, 3, '1.3.0')];
     expect(refusalToStart(own, others, undefined)).toBe(
       'This gateway is version 1.5.0 (protocol 5) and cannot work beside the worker w, which is version 1.3.0 (protocol 3): protocol 5 works together with protocol 4 or newer. Stop every gateway and worker of protocol 3, then start the newer release, gateways first (deploy/README.md, "Upgrades"); a process that was killed counts for 10 s.',

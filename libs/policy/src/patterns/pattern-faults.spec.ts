@@ -7,12 +7,12 @@ const key = { id: 'a', key: 'sixteen-characters-or-more', tenant: 'acme' };
 const hook = { name: 'h', on: 'before', url: 'https://example.com', match: ['!shell'] };
 
 describe('a negated pattern', () => {
-  it('takes a negated pattern among the tools of keys, where what it negates is a pattern', () => {
+  it('accepts a negated pattern among the tools of keys if the negated part is valid', () => {
     expect(faults({ keys: [{ ...key, tools: ['!shell', '!file_[ab]*'] }] })).toEqual([]);
     expect(faults({ keys: [{ ...key, tools: ['!shell', '!file_[!r]*'] }] })).toEqual(['keys.0.tools.1']);
   });
 
-  it('refuses a negated pattern in every other list of tools, where it would forbid nothing', () => {
+  it('refuses a negated pattern in every other list of tools', () => {
     const policy = { tools: ['*', '!a'], exclude: ['!a'], allowedTools: ['!a'], toolsSettings: { '!a': {} }, deferredTools: ['!a'] };
     expect(faults({ policy: { ...policy, paths: { trusted: [{ tools: ['!a'] }] } }, hooks: [hook] }).toSorted()).toEqual([
       'hooks.0.match.0',

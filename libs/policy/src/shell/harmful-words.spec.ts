@@ -20,7 +20,7 @@ it.each([
   ['kubectl delete ns prod', ["'delete' deletes"]],
   [`python3 -c 'print(1)'`, ["'-c' runs code that is not read here"]],
   ["bash -c 'git push --force'", ["'--force' overrides a protection"]],
-])('names the words of %s that destroy or run what was not read', (command, words) =>
+])('marks the words of %s that destroy, or run unread text', (command, words) =>
   expect(harmfulWords(parseCommand(command))).toEqual(words),
 );
 

@@ -111,7 +111,7 @@ describe('reading a command', () => {
   });
 
   it.each(['toString x', 'constructor --y', 'git toString', 'git constructor x', 'env valueOf x', 'toString constructor hasOwnProperty'])(
-    'reads the command %s, whose words are names of members of objects',
+    'parses the command %s, whose words are member names of objects',
     (source) => {
       const reading = parseCommand(source);
       expect([findDangerousCommand(reading), isReadonly(reading)]).toEqual([undefined, false]);
@@ -134,7 +134,7 @@ describe('reading a command', () => {
     'env -S "'.repeat(2_500),
     `${'watch '.repeat(16_000)}ls`,
     `find . ${'-exec sh \\; '.repeat(3_000)}<<E\n${'ls\n'.repeat(10_000)}E\n`,
-  ])('gives up where the text of a command would have to be read many times over (case %#)', (source) => {
+  ])('gives up on a command whose text would have to be parsed many times over (case %#)', (source) => {
     const reading = parseCommand(source);
     expect(reading).toMatchObject({ fault: expect.stringMatching(/too complicated|too deeply|more than/), unread: true });
     expect(reading.commands.length).toBeLessThan(100_000);
@@ -201,7 +201,7 @@ describe('the risk of a command', () => {
     'env -S nice rm x',
   ])('rates %s as of high risk [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
 
-  it.each(['python', 'powershell', 'unknown'])('rates code in %s as of high risk: only running it tells what it does', (language) =>
+  it.each(['python', 'powershell', 'unknown'])('rates code in %s as high risk, since its effect is known only at run time', (language) =>
     expect(riskOf(readCommand('2 + 2', language))).toBe('high'),
   );
 });

@@ -22,7 +22,7 @@ describe('xargs', () => {
     'ls | xargs -I {} {} x',
     'ls | xargs --process-slot-var=PATH cat',
     'ls | parallel cat',
-  ])('rates xargs as dangerous when what it runs may do more than read: %s', (source) => {
+  ])('rates xargs as dangerous if its program may do more than read: %s', (source) => {
     expect(findDangerousCommand(parseCommand(source))).toBeDefined();
     expect(isReadonly(parseCommand(source))).toBe(false);
   });
@@ -34,7 +34,7 @@ describe('xargs', () => {
     'ls | xargs nice -n 5 timeout 5 wc -l',
     'ls | xargs git log --',
     'ls | xargs --max-args=1 rg x --',
-  ])('counts xargs as reading where its program only reads whatever arguments come: %s', (source) =>
+  ])('treats xargs as reading if its program only reads for any arguments: %s', (source) =>
     expect(findDangerousCommand(parseCommand(source))).toBeUndefined(),
   );
 });
@@ -60,7 +60,7 @@ describe('a command that runs another one', () => {
     ['runuser -u x -- touch p', 'touch p'],
     ['runuser -u x touch p', 'touch p'],
     ['runuser --user=x -- touch p', 'touch p'],
-  ])('reads a command that runs another one with the values of its options: %s', (source, inner) => {
+  ])('parses a wrapping command with the values of its options: %s', (source, inner) => {
     expect(parseCommand(source).commands.map(plainText)).toContain(inner);
     expect(isReadonly(parseCommand(source))).toBe(false);
   });
@@ -69,7 +69,7 @@ describe('a command that runs another one', () => {
     expect(findDestructiveCommand(parseCommand('xargs -tI ls rm -rf /'))).toBeDefined());
 
   it.each(['nice --adjust 5 ls', '/usr/bin/time --form x ls', 'timeout -q 5 ls', 'nice -n $x ls', 'flock f -c ls', 'env -iS "ls x"'])(
-    'rates a command that runs another one as dangerous with an option that is not known: %s',
+    'rates a wrapping command with an unknown option as dangerous: %s',
     (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined(),
   );
 });

@@ -13,7 +13,7 @@ function expected(values: readonly string[], rest: string, final: boolean): numb
 }
 
 describe('known values', () => {
-  it('finds known values at a place as if each was compared, the longest one', () => {
+  it('finds the longest known value at a position, the same as by comparing each', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), word, fc.nat(6), fc.boolean(), (values, text, start, final) => {
         expect(new KnownValues(values).longestAt(text, start, final)).toBe(expected(values, text.slice(start), final));
@@ -21,7 +21,7 @@ describe('known values', () => {
     );
   });
 
-  it('takes out all known values where thousands of them begin alike and the text repeats how they begin', () => {
+  it('removes thousands of known values with one beginning from a text that repeats it', () => {
     const values = Array.from({ length: 4_000 }, (_, index) => `sEcret-of-mine-${index}x`);
     const redactor = Redactor.of({ values });
     const noise = 'sEcret-of-mine-'.repeat(60_000);

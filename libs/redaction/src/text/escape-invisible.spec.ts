@@ -33,7 +33,7 @@ const SEEN =
   /\r\n|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
 
 describe('escapeInvisibleText', () => {
-  it('leaves nothing that a reader would not see, and takes nothing out', () => {
+  it('escapes everything invisible, and removes nothing', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const shown = escapeInvisibleText(text);
@@ -44,7 +44,7 @@ describe('escapeInvisibleText', () => {
     );
   });
 
-  it('escapes invisible text in JSON, keys too, and leaves alone what hides nothing', () => {
+  it('escapes invisible text in JSON, also in keys, and leaves harmless text unchanged', () => {
     expect(escapeInvisibleJson({ 'pa\u200bth': ['x\u202ey', 1, null], ok: true })).toEqual({
       'pa\\u{200B}th': ['x\\u{202E}y', 1, null],
       ok: true,

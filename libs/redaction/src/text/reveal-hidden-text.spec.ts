@@ -55,7 +55,7 @@ const readable = (text: string, secret: string) =>
   );
 
 describe('a secret with something hidden in it', () => {
-  it.each(SECRETS)('finds the secret in %j whatever hides in it, and wherever', (text, secret) => {
+  it.each(SECRETS)('finds the secret in %j with any hidden characters in any place', (text, secret) => {
     const missed: unknown[] = [];
     for (const hidden of HIDDEN) {
       for (let at = 1; at < text.length; at++) {
@@ -70,7 +70,7 @@ describe('a secret with something hidden in it', () => {
     expect(missed).toEqual([]);
   });
 
-  it('finds a secret with many hidden characters, and takes nothing else with it', () => {
+  it('finds a secret with many hidden characters, and removes nothing else', () => {
     const hidden = fc.constantFrom(...HIDDEN.filter((one) => one !== '\x1b'));
     fc.assert(
       fc.property(
@@ -91,13 +91,13 @@ describe('a secret with something hidden in it', () => {
     );
   });
 
-  it('finds a secret with something hidden in it by its key, too, and in all other places as it is read', () => {
+  it('finds a secret with hidden characters by its key, and in all other places without them', () => {
     const { value, secrets } = redactor.json({ 'pass\u200bword': `hun\u200bter2x` });
     expect(value).toEqual({ 'pass\u200bword': '[REDACTED]' });
     expect(redactor.withSecrets(secrets).text('it is hunter2x')).toBe('it is [REDACTED]');
   });
 
-  it('leaves alone what hides in a text without secrets, the very same text', () => {
+  it('leaves a text with hidden characters but without secrets unchanged', () => {
     for (const text of ['a\u200bb', 'می‌خواهم 👩‍🚀', '\x1b[31mred\x1b[0m', 'plain']) {
       const value = { text };
       expect(redactor.rawText(text)).toBe(text);
@@ -105,7 +105,7 @@ describe('a secret with something hidden in it', () => {
     }
   });
 
-  it('takes a secret out of outputs also where hidden characters are written out', () => {
+  it('removes a secret from outputs also if hidden characters are escaped', () => {
     const safety = ContentSanitizer.of(SafetySettings.parse({ hiddenCharacters: 'escape' }));
     for (const at of Array(BODY.length).keys()) {
       const torn = `ghp_${BODY.slice(0, at)}\u200b${BODY.slice(at)}`;

@@ -74,19 +74,19 @@ describe('cleaning', () => {
     ['cursor games, titles and the clipboard', 'a\x1b[2J\x1b[1;1H\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x1b\\b', 'ab'],
     ['control characters', 'a\x00\x07\x08b\tc', 'ab\tc'],
     ['line ends that overwrite', '10%\r20%\r\ndone', '10%\n20%\r\ndone'],
-  ])('takes %s out of a text [PP-107]', (_what, text, clean) => {
+  ])('removes %s from a text [PP-107]', (_what, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
 
-  it('keeps what emoji and scripts are made of', () => {
+  it('keeps the joiners of emoji and scripts', () => {
     for (const text of ['👩‍🚀 👨‍👩‍👧 ❤️ 1️⃣ 🏳️‍🌈', 'می‌خواهم', 'हिन्‍दी', 'naïve 日本語\ttab\n']) expect(cleanText(text)).toBe(text);
   });
 
-  it('writes hidden characters out where that is asked for', () => {
+  it('escapes hidden characters on request', () => {
     expect(sanitizeText('a\u202eb\u{E0041}', redactor, 'escape')).toBe('a\\u{202E}b\\u{E0041}');
   });
 
-  it('finds a secret that something was hidden in', () => {
+  it('finds a secret with hidden characters inside', () => {
     expect(sanitizeText(`gh\u200bp_abcdefghijkl\x1b[1mmnopqrstuvwxyz0123456789`, redactor, 'drop')).toBe('[REDACTED]');
   });
 });
@@ -111,7 +111,7 @@ describe('a text that was cut off', () => {
 });
 
 describe('SanitizedTextStream', () => {
-  it('gives watchers, however the text is cut, what the model gets, with colours', () => {
+  it('gives watchers the text of the model with colours, for any chunks', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), (text, cuts) => {
         const whole = watched(text, []);
@@ -122,13 +122,13 @@ describe('SanitizedTextStream', () => {
     );
   });
 
-  it('keeps colours of a text in their places and puts those of a secret behind its mark', () => {
+  it('keeps colours of a text in place, and moves those of a secret behind its mark', () => {
     expect(watched(`\x1b[31mkey\x1b[0m gh\x1b[1mp_abcdefghijklmnopqrstuvwxyz012345\x1b[0m6789 \x1b[2Jend\x1b[32m`, [3, 7, 20, 33])).toBe(
       '\x1b[31mkey\x1b[0m [REDACTED]\x1b[1m\x1b[0m end\x1b[32m',
     );
   });
 
-  it('leaves nothing in a text that acts on a terminal but colours', () => {
+  it('keeps only colours of all terminal sequences', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(watched(text, []).replaceAll(STYLES, '')).not.toMatch(

@@ -116,7 +116,7 @@ describe('the egress policy', () => {
     expect(refusal(url)).toMatch(/^allowed http/);
   });
 
-  it('refuses a name if any of its addresses is not public [PP-45]', async () => {
+  it('refuses a name if any of its addresses is private [PP-45]', async () => {
     const answers = (...addresses: string[]) =>
       new EgressPolicy([], async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     await expect(answers('169.254.169.254').addresses('metadata.example', '')).rejects.toThrow(
@@ -143,7 +143,7 @@ describe('the egress policy', () => {
     expect([isOwnAddress('::ffff:127.0.0.1'), isOwnAddress('93.184.216.34'), isOwnAddress('no address')]).toEqual([true, false, false]);
   });
 
-  it('evaluates an IPv4 address alike in each of its IPv6 forms', () => {
+  it('evaluates an IPv4 address the same in each of its IPv6 forms', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const bytes = ipaddr.IPv4.parse(address).octets;

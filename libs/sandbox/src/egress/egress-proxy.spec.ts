@@ -71,7 +71,7 @@ describe('the egress proxy before a hostile server', () => {
     ['two lengths', `HTTP/1.1 200 OK\r\ncontent-length: 1\r\n${BODY}`],
     ['no response', ''],
     ['no HTTP', 'SSH-2.0-x\r\n'],
-  ])('answers 502 by the egress proxy to %s, and goes on', async (_what, bytes) => {
+  ])('answers 502 by the egress proxy to %s, and keeps working', async (_what, bytes) => {
     const { get } = await open(new EgressPolicy([`127.0.0.1:${port}`]));
     answer = bytes;
     expect(await get(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 502, body: expect.stringContaining('Could not fetch from') });
@@ -79,7 +79,7 @@ describe('the egress proxy before a hostile server', () => {
     expect(await get(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200, body: 'hi', headers: { 'x-a': '\xe4' } });
   });
 
-  it('answers 502 by the egress proxy where a trusted name has no address', async () => {
+  it('answers 502 by the egress proxy for a trusted name without an address', async () => {
     const { get, tunnel } = await open(new EgressPolicy(['wiki.internal'], () => Promise.resolve([])));
     expect(await get('http://wiki.internal/')).toMatchObject({ status: 502 });
     expect(await tunnel('wiki.internal:443')).toMatch(/^HTTP\/1\.1 502 /);

@@ -40,7 +40,7 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     run(['/usr/bin/python3', '-c', program, ...args], settings);
   const shell = (script: string) => run(['/bin/sh', '-c', script]);
 
-  it('writes nothing below /proc and /sys outside its own processes in bubblewrap', async () => {
+  it('denies writes below /proc and /sys outside of its own processes in bubblewrap', async () => {
     expect(await python(KERNEL_WALK)).toEqual({ stdout: 'walked\n', stderr: '' });
     expect((await shell('printf x > /proc/sys/kernel/core_pattern; cat /proc/sys/kernel/core_pattern')).stderr).toMatch(/Read-only|denied/);
   });
@@ -67,7 +67,7 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect((await python(open)).stdout).toBe('40 97\n38 97\n17 97\n1 ok\n2 ok\n10 ok\n16 ok\n');
   });
 
-  it('makes no file in bubblewrap that runs with the rights of its owner or group', async () => {
+  it('creates no setuid or setgid file in bubblewrap', async () => {
     const attempts = [
       'chmod 4755 file',
       'chmod g+s file',
@@ -90,12 +90,12 @@ describe.each(ok ? [sandbox] : [])('a hostile command in bubblewrap', () => {
     expect((await python(CALL, [String(keyctl)])).stdout).toBe('-1 1\n');
   });
 
-  it('traces in bubblewrap what a command starts itself, and nothing else', async () => {
+  it('traces in bubblewrap only processes that the command started', async () => {
     const trace = `import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nprint(libc.ptrace(0x4206, 1, 0, 0), ctypes.get_errno(), libc.ptrace(0, 0, 0, 0))`;
     expect((await python(trace)).stdout).toBe('-1 1 0\n');
   });
 
-  it('makes threads and processes in bubblewrap, though calls whose flags cannot be read are refused', async () => {
+  it('creates threads and processes in bubblewrap, although calls with unreadable flags are refused', async () => {
     const threads = `import threading, subprocess\nt = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join()\nprint(subprocess.run(['echo', 'process'], capture_output=True, text=True).stdout)`;
     expect((await python(threads)).stdout).toBe('thread\nprocess\n\n');
     expect((await shell('unshare -U true || echo refused')).stdout).toBe('refused\n');
@@ -118,7 +118,7 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
     return stdout.text + stderr.text;
   };
 
-  it('runs a command of a root worker as the user of its tenant, who is not root, without capabilities inside', async () => {
+  it('runs a command of a root worker as the unprivileged user of its tenant, without capabilities', async () => {
     expect(await shell('id -u; id -G; cat before; echo made > made; sed -i s/e/a/ before; grep -E "^(Cap|NoNew)" /proc/self/status')).toBe(
       '65534\n65534\ntext\n' +
         ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((set) => `Cap${set}:\t0000000000000000\n`).join('') +
@@ -128,19 +128,19 @@ describe.each(ok && process.getuid?.() === 0 ? [sandbox] : [])('a command of a w
     for (const name of ['made', 'before']) expect((await stat(join(workspace, name))).uid).toBe(sandbox.userOf('acme'));
   });
 
-  it('reaches the workspace of a root worker by its whole path, and has folders for what is temporary', async () => {
+  it('reaches the workspace of a root worker by its whole path, with folders for temporary files', async () => {
     expect(await shell(`cat ${workspace}/before; for d in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $d)" && echo $d; done`)).toBe(
       'taxt\n/tmp\n/var/tmp\n/dev/shm\n',
     );
   });
 
-  it('becomes no other user by a command of a root worker, and makes no namespace in which it would be root', async () => {
+  it('prevents a command of a root worker from becoming another user, or root in a namespace', async () => {
     const attempts = ['setpriv --reuid=0 id', 'unshare -U id', 'unshare -r id', 'chown 0 made', 'mount -t tmpfs x /mnt', 'kill -9 1'];
     const script = attempts.map((attempt) => `${attempt} >/dev/null 2>&1 && echo ${attempt}`).join('; ');
     expect(await shell(`${script}; head -c1 /proc/1/mem 2>/dev/null; id -u`)).toBe('65534\n');
   });
 
-  it('reads and writes by a command of a root worker what was opened for its call, and nothing else of root', async () => {
+  it('opens for a command of a root worker only the paths of its call, and nothing else of root', async () => {
     const opened = await mkdtemp(join(tmpdir(), 'toolyard-opened-'));
     try {
       await writeFile(join(opened, 'secret'), 'secret\n', { mode: 0o600 });
@@ -159,7 +159,7 @@ describe('the sandbox bubblewrap', () => {
     expect(await sandbox.probe()).toMatchObject({ ok, isolation: ok ? 'namespaces' : 'none' });
   });
 
-  it('reports bubblewrap as weaker where bwrap takes no filter, and still runs commands', async () => {
+  it('reports bubblewrap as weaker if bwrap accepts no filter, and still runs commands', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolyard-old-bwrap-'));
     try {
       const bwrap = join(folder, 'bwrap');

@@ -66,14 +66,14 @@ describe('the sandbox of a pool', () => {
   const open = (env: Record<string, string>, bubblewrap: BubblewrapSandbox = missing) =>
     SandboxRegistry.open(read(env), ['read', 'shell'], bubblewrap);
 
-  it('chooses bubblewrap for a pool where it works, without a word', async () => {
+  it('chooses bubblewrap for a pool if it works, silently', async () => {
     const registry = await open({}, new WorkingBubblewrap());
     expect(registry.for('shell').name).toBe('bubblewrap');
     expect(registry.status().shell).toEqual({ backend: 'bubblewrap', ok: true, isolation: 'namespaces' });
     expect(aboutIsolation(registry)).toEqual([]);
   });
 
-  it('chooses the host where nothing was asked for and bubblewrap does not work, with one clear warning', async () => {
+  it('chooses the host with one clear warning if no sandbox is set and bubblewrap fails', async () => {
     const registry = await open({});
     expect(registry.for('shell').name).toBe('host');
     expect(registry.status().shell).toMatchObject({
@@ -115,7 +115,7 @@ describe('the sandbox of a pool', () => {
     expect(aboutIsolation(registry)).toEqual([]);
   });
 
-  it('warns that the kernel does not hold the processes of commands on the host exactly where the worker may make no control groups', async () => {
+  it('warns that the kernel does not limit processes on the host exactly if the worker may create no control groups', async () => {
     const registry = await open({ SANDBOX: 'host' });
     const isHeld = process.platform !== 'linux' || controlGroupsFolder('pids') !== undefined;
     expect(registry.warnings()).toEqual(isHeld ? [] : [expect.stringContaining('not enforced by the kernel')]);

@@ -43,7 +43,7 @@ describe('the memory of a command', () => {
   const takes = 'head -c 8G /dev/zero | tail -c 8G > /dev/null';
 
   it.each([takes, `(${takes}); exec sleep 60`])(
-    'holds the memory of a command by the kernel where a control group can be made: %s',
+    'limits the memory of a command by the kernel if a control group can be created: %s',
     async (command) => {
       const { exit, leftAlive } = await run(command, { ...DEFAULT_LIMITS, memoryBytes });
       expect([exit, leftAlive]).toEqual([
@@ -58,7 +58,7 @@ describe('the memory of a command', () => {
 describe('the CPU time of a command', () => {
   const counts = (loops: number) => `i=0; while [ $i -lt ${loops} ]; do i=$((i+1)); done`;
 
-  it('counts the CPU time of all that a command started, and none where no control group counts it', async () => {
+  it('measures the CPU time of all processes of a command, and nothing without a control group', async () => {
     const [little, much] = [await run('true'), await run(`setsid -w sh -c '${counts(200_000)}'; exit 3`)];
     if (controlGroupsFolder('cpuacct') === undefined) return expect([little.cpuMs, much.cpuMs]).toEqual([undefined, undefined]);
     expect(little.cpuMs).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe('the CPU time of a command', () => {
 });
 
 describe('the CPU time of a program that serves', () => {
-  it('counts the CPU time of a running program piece by piece, also its last one, and none where no control group counts it', async () => {
+  it('measures the CPU time of a running program repeatedly, including the end, and nothing without a control group', async () => {
     const script = 'while read n; do i=0; while [ $i -lt $n ]; do i=$((i+1)); done; echo; done';
     const place = { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '' }, limits: DEFAULT_LIMITS };
     const program = await startProcess({ file: '/bin/sh', args: ['-c', script], ...place }, 0);
@@ -93,7 +93,7 @@ describe('the CPU time of a program that serves', () => {
 });
 
 describe('the number of processes of a command', () => {
-  it('holds the number of processes by the kernel where a control group can be made, also for root, else by looks at the tree', async () => {
+  it('limits the number of processes by a control group, also for root, else by inspecting the tree', async () => {
     const { exit, stderr } = await run(BURST);
     const used = exit.how === 'over_limit' ? exit.overrun.used : 0;
     const most = folder === undefined ? STARTED : MOST_THREADS + 1;
@@ -102,7 +102,7 @@ describe('the number of processes of a command', () => {
     expect(alone.leftAlive).toEqual([]);
   });
 
-  it('leaves nothing behind of what has put off its mark, where a control group can be made', async () => {
+  it('ends processes that removed their mark, if a control group can be created', async () => {
     if (folder === undefined) return;
     const file = join(tmpdir(), `unmarked-${process.pid}`);
     const hides = `setsid prlimit --rttime=1000000:1000000 sh -c 'echo $$ > ${file}; exec sleep 600' > /dev/null 2>&1 &`;
@@ -112,7 +112,7 @@ describe('the number of processes of a command', () => {
     rmSync(file);
   });
 
-  it('leaves no control group behind; none is made where the system allows none', async () => {
+  it('leaves no control group behind, and creates none on a system without permission', async () => {
     const group = openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES });
     expect(group === undefined).toBe(folder === undefined);
     const own = () =>
@@ -126,7 +126,7 @@ describe('the number of processes of a command', () => {
     await eventually(() => own().length === 0);
   });
 
-  it('leaves control groups of no process, and takes no group of an earlier process with its pid for its own', async () => {
+  it('deletes control groups of ended processes, and reuses no group of an earlier process with its pid', async () => {
     if (folder === undefined) return expect(openControlGroup({ ...DEFAULT_LIMITS, processes: PROCESSES })).toBeUndefined();
     const groups = (prefix: string) => readdirSync(folder).filter((name) => name.startsWith(prefix));
     // Two groups as of a killed process with the pid of this one; and one with a pid that no process has.
@@ -142,7 +142,7 @@ describe('the number of processes of a command', () => {
     await group?.close();
   });
 
-  it('holds the number of processes by the kernel for an ordinary user, in the namespace of bubblewrap and without one', () => {
+  it('limits the number of processes by the kernel for an ordinary user, inside and outside of bubblewrap', () => {
     const profile = bubblewrapProfile({
       workspace: '/usr/share',
       cwd: '/usr/share',

@@ -15,7 +15,7 @@ function captured(text: string, chunkBytes: number, limitBytes: number, screen?:
 }
 
 describe('the capture of a stream', () => {
-  it('loses nothing of a text that is a little longer than its beginning may be', () => {
+  it('keeps all of a text that is slightly longer than the size of its beginning', () => {
     fc.assert(
       fc.property(anyText({ maxLength: 100 }), fc.integer({ min: 1, max: 7 }), fc.nat(50), (text, chunkBytes, limitBytes) => {
         const { text: head, tail, bytes, truncated, hasGap, seen } = captured(text, chunkBytes, limitBytes);
@@ -27,7 +27,7 @@ describe('the capture of a stream', () => {
     );
   });
 
-  it('keeps of a redrawn line its last form and gives out each one, whatever bytes a piece ends with', () => {
+  it('keeps the last form of a redrawn line and streams each one, for any cuts', () => {
     const text = `${Array.from({ length: 50 }, (_unused, n) => `\r\u001b[3${n % 8}m${n} é 😀\u001b[0m`).join('')}\r\n\u0000done\n`;
     for (let chunkBytes = 1; chunkBytes < 12; chunkBytes += 1) {
       const { text: head, tail, bytes, shownBytes, truncated, seen } = captured(text, chunkBytes, 10_000, new TerminalScreen());
@@ -38,7 +38,7 @@ describe('the capture of a stream', () => {
     expect([cut.text, cut.truncated, cut.seen.length < 30]).toEqual(['49 é 😀\r\ndone\n', false, true]);
   });
 
-  it('keeps the end of a text of any length, in whole characters and in bounded memory', () => {
+  it('keeps the end of a text of any length, in whole characters and bounded memory', () => {
     for (const chunkBytes of [1_000, 4_097, 65_536]) {
       const text = Array.from({ length: 50_000 }, (_unused, n) => `${n} \u{1F600}é\n`).join('');
       const { text: head, tail, hasGap } = captured(text, chunkBytes, 1_000);

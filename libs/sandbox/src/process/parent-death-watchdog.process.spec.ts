@@ -41,7 +41,7 @@ describe('when a worker is killed without a goodbye', () => {
     await eventually(() => running.filter(isAlive).length === 0);
   });
 
-  it('keeps no process without work alive', async () => {
+  it('exits a process without work', async () => {
     const worker = spawn(process.execPath, [join(folder, 'main.js'), 'true', folder], { stdio: 'ignore' });
     const code = await new Promise((resolve) => worker.once('exit', resolve));
     expect(code).toBe(0);

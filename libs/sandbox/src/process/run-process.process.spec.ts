@@ -18,7 +18,7 @@ function bash(script: string, options: Partial<ProcessOptions> = {}, env: Record
 }
 
 describe('runProcess', () => {
-  it('gives both streams and the exit code of a process', async () => {
+  it('returns both streams and the exit code of a process', async () => {
     const report = await bash('echo out; echo err >&2; exit 7');
     expect(report.exit).toEqual({ how: 'exited', code: 7 });
     expect([report.stdout.text, report.stderr.text]).toEqual(['out\n', 'err\n']);
@@ -54,7 +54,7 @@ describe('runProcess', () => {
     expect(report.stdout.text).toBe('😀a\ufffdb\ufffd');
   });
 
-  it('keeps output that fits into the limit, ends between characters and counts everything [EX-42]', async () => {
+  it('keeps output within the limit, cut between characters, and counts everything [EX-42]', async () => {
     const report = await bash(`printf 'aé€😀'`, { captureBytes: 8 });
     expect(report.stdout).toEqual({ text: 'aé€', tail: '😀', bytes: 10, shownBytes: 10, truncated: true, hasGap: false });
   });
@@ -72,7 +72,7 @@ describe('runProcess', () => {
     expect(peak - before).toBeLessThan(64 * 1_048_576);
   });
 
-  it('keeps the end of output that it cannot keep whole', async () => {
+  it('keeps the end of output beyond the limit', async () => {
     const report = await bash('seq 1 400000; echo "the end" >&2; echo "FAILED: 1"');
     const { text, tail, bytes, truncated, hasGap } = report.stdout;
     expect([truncated, hasGap, text.startsWith('1\n2\n'), tail.endsWith('\n399999\n400000\nFAILED: 1\n')]).toEqual([
@@ -91,7 +91,7 @@ describe('runProcess', () => {
     expect(report.stdout.text.length).toBe(1_048_576);
   });
 
-  it('says why a program could not start', async () => {
+  it('explains why a program could not start', async () => {
     const command = { file: '/bin/bash', args: [], cwd: folder, env: {} };
     const start = (change: object) => runProcess({ ...command, ...change }, { signal: never, graceMs: 0 });
     await expect(start({ file: '/nonexistent/program' })).rejects.toMatchObject({ name: 'ProcessStartError', reason: 'no_program' });
@@ -108,7 +108,7 @@ describe('runProcess', () => {
 });
 
 describe('what a run leaves behind', () => {
-  it('leaves nothing of an aborted run: the whole group ends on SIGTERM [EX-25]', async () => {
+  it('ends the whole group of an aborted run by SIGTERM [EX-25]', async () => {
     const pids = join(folder, 'group');
     const abort = new AbortController();
     const run = bash(`sleep 300 & echo $! >> ${pids}; sleep 300 & echo $! >> ${pids}; wait`, { signal: abort.signal });
@@ -120,7 +120,7 @@ describe('what a run leaves behind', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('leaves nothing of a run that ignores SIGTERM: it is killed after the grace [EX-25]', async () => {
+  it('kills a run that ignores SIGTERM after the grace [EX-25]', async () => {
     const pids = join(folder, 'stubborn');
     const abort = new AbortController();
     const run = bash(`trap '' TERM; echo $$ >> ${pids}; while :; do sleep 0.05; done`, { signal: abort.signal, graceMs: 300 });
@@ -133,7 +133,7 @@ describe('what a run leaves behind', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('leaves no setsid grandchild of a run that emptied its environment and holds the pipes', async () => {
+  it('kills a setsid grandchild that emptied its environment and holds the pipes', async () => {
     const pids = join(folder, 'daemon');
     const began = performance.now();
     const report = await bash(
@@ -160,7 +160,7 @@ describe('what a run leaves behind', () => {
     expect(daemons.filter(isAlive)).toEqual([]);
   });
 
-  it('leaves no tree that keeps growing while it is killed', async () => {
+  it('kills a tree that keeps growing', async () => {
     const pids = join(folder, 'growing');
     const abort = new AbortController();
     const run = bash(`f() { trap '' TERM; echo $BASHPID >> ${pids}; sleep 0.1; f & f & wait; }; f`, { signal: abort.signal, graceMs: 50 });

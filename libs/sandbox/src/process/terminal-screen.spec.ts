@@ -80,7 +80,7 @@ describe('the text of a program on a terminal', () => {
     expect(shown(...text.split(''))).toBe(expected);
   });
 
-  it('gives out text without control characters as it came, in any pieces', () => {
+  it('passes plain text unchanged, in any pieces', () => {
     const plain = fc
       .array(fc.oneof(anyText({ maxLength: 20 }), fc.constantFrom('\n', '\r\n', '\t', 'line\n')))
       .map((parts) => parts.join(''));
@@ -92,7 +92,7 @@ describe('the text of a program on a terminal', () => {
     );
   });
 
-  it('shows the same in whatever pieces a text comes', () => {
+  it('shows the same text for any pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...ODD), { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), (parts, size) => {
         const text = parts.join('');
@@ -111,7 +111,7 @@ describe('the text of a program on a terminal', () => {
     expect(text.split('\n').length).toBeGreaterThan(turns / 2);
   });
 
-  it('takes joined characters without end, and holds few of them', () => {
+  it('accepts endless joined characters, and keeps few of them', () => {
     const screen = new TerminalScreen();
     const piece = '\u200db'.repeat(30_000);
     let given = screen.push('x\rb').length;
@@ -121,13 +121,13 @@ describe('the text of a program on a terminal', () => {
     expect(screen.end().length).toBeLessThan(2 * piece.length);
   });
 
-  it('writes returns as line ends and keeps those of Windows once a program has moved about too much, in any pieces', () => {
+  it('prints returns as line ends, and keeps Windows line ends after too many cursor moves, in any pieces', () => {
     const screen = new TerminalScreen();
     screen.push(`${'x'.repeat(2_000)}${'\r\n\u001b[Aa'.repeat(5_000)}`);
     expect(screen.push('1%\r') + screen.push('2%\r') + screen.push('\nend\u001b[5A\u001b[31m!') + screen.end()).toMatch(/1%\n2%\r\nend!$/);
   });
 
-  it('loses no line of a long text, and holds no more of it than a screen', () => {
+  it('keeps all lines of a long text, with at most a screen in memory', () => {
     const screen = new TerminalScreen();
     const early = screen.push(numbered(10_000));
     expect(early).toMatch(/line 9976\n$/);

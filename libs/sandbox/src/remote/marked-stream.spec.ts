@@ -19,7 +19,7 @@ function through(pieces: readonly string[]) {
 }
 
 describe('a stream between two marks', () => {
-  it('passes on what is between two marks of a stream, however it is cut', () => {
+  it('passes the text between two marks of a stream, for any pieces', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '\n', 'mark', ' ', 'Connection to ') }), fc.array(fc.nat(40)), (text, cuts) => {
         fc.pre(!text.includes('\nmark '));
@@ -31,7 +31,7 @@ describe('a stream between two marks', () => {
     );
   });
 
-  it('holds back no more of a stream than what may be a mark', () => {
+  it('delays no more of a stream than a possible mark', () => {
     expect(through(['ready\n', 'half']).live).toBe('half');
     expect(through(['ready\n', 'line\n']).live).toBe('line');
     expect(through(['ready\n', 'line\nmar', 'x']).live).toBe('line\nmarx');

@@ -42,7 +42,7 @@ describe('an edit whose old text only looks like the file', () => {
     expect(messageOf(text, wanted)).toContain(`old_text not found in a. It looks like a place of the file, but ${difference}`);
   });
 
-  it('shows similar lines where letters differ', () => {
+  it('shows similar lines with different letters', () => {
     expect(messageOf('the task list\n', 'the task lost')).toMatch(/Did you mean:\n {3}1 \| the task list$/);
     expect(messageOf('one\n', '   \n')).toMatch(/Read the file first/);
   });

@@ -7,7 +7,7 @@ import { resolveFile } from './resolved-file.js';
 
 const MOST_READ = 20_000;
 
-it('reads no more than 20,000 names of a folder, and says that there are so many', async () => {
+it('reads at most 20,000 names of a folder, and states that there are more', async () => {
   const root = mkdtempSync(join(tmpdir(), 'list-tree-'));
   for (let n = 0; n < MOST_READ + 50; n += 1) writeFileSync(join(root, `f${n}`), '');
   const place = resolveFile({ root }, '.', 'read');

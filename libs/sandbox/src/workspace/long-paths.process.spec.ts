@@ -33,7 +33,7 @@ describe('folders deeper than a path can be', () => {
     closeSync(open);
   };
 
-  it('counts files whose paths are longer than the system takes', async () => {
+  it('counts files with paths longer than the system accepts', async () => {
     putDeep(100);
     const { bytes, files } = await measurer.measure(root, 1_000);
     expect(files).toBe(101);

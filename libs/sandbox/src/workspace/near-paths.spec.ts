@@ -72,7 +72,7 @@ describe('nearPaths', () => {
     expect(await near(path.replace('{root}', root))).toEqual(found);
   });
 
-  it('shows near paths of a shared root as they may be given', async () => {
+  it('shows near paths of a shared root in a form that can be given', async () => {
     const shared = join(home, 'shared');
     await mkdir(join(shared, 'docs'), { recursive: true });
     await writeFile(join(shared, 'docs/plan.md'), '');
@@ -87,7 +87,7 @@ describe('nearPaths', () => {
     expect(await near(join(home, 'plan.txt'), { opened })).toEqual([]);
   });
 
-  it('follows links of near paths that stay inside, and finds none that leaves', async () => {
+  it('follows links of near paths that stay inside, and none that leave', async () => {
     await put('src/main.ts');
     await writeFile(join(home, 'main.ts'), '');
     await symlink('src', join(root, 'sources'));
@@ -100,7 +100,7 @@ describe('nearPaths', () => {
     expect(await near('oter/main.ts')).toEqual([]);
   });
 
-  it('leaves denied paths out of near ones, which takes no place from others', async () => {
+  it('omits denied paths among near ones without losing a place', async () => {
     const hidden = Array.from({ length: 30 }, (_unused, n) => `key.a${n}`);
     await put('key.pem', 'keys/a', 'vault/a', ...hidden);
     await symlink('vault', join(root, 'vautl'));
@@ -115,7 +115,7 @@ describe('nearPaths', () => {
     expect(await near('locks')).toEqual(['lock']);
   });
 
-  it('leaves out a near file with another name, which may be denied', async () => {
+  it('omits a near file that has another name, which may be denied', async () => {
     await put('.env');
     await link(join(root, '.env'), join(root, 'notes.txt'));
     expect(await near('note.txt')).toEqual(['notes.txt']);
@@ -137,12 +137,12 @@ describe('nearPaths', () => {
     expect(await near('noets/note', {}, 2)).toHaveLength(1);
   });
 
-  it('finds no near paths in a workspace that is not there, and for a path with very many names', async () => {
+  it('finds no near paths in a missing workspace, and for a path with very many parts', async () => {
     expect(await near('a/b', { root: join(home, 'gone') })).toEqual([]);
     expect(await near('a/'.repeat(2_000))).toEqual([]);
   });
 
-  it('finds no near paths where the rules fail', async () => {
+  it('finds no near paths if the rules fail', async () => {
     await put('main.ts');
     const place = resolveFile({ root }, 'mian.ts', 'read');
     const failing = {
@@ -155,7 +155,7 @@ describe('nearPaths', () => {
     expect(await nearPaths({ ...place, denied: failing })).toEqual([]);
   });
 
-  it('suggests only near paths that the call can read, the same whether denied files are there or not', async () => {
+  it('suggests only readable near paths, the same with or without denied files', async () => {
     const name = fc.constantFrom(
       'a',
       'main.ts',

@@ -44,7 +44,7 @@ describe('the limit on files, for commands', () => {
     expect((await it.measure(0)).failure).toMatchObject(failure);
   });
 
-  it('lets a command remove the files that are too many, and add none', async () => {
+  it('lets a command delete files beyond the limit, and add none', async () => {
     put(0, 12);
     const it = quota();
     expect(await it.remaining()).toMatchObject({ files: -2 });
@@ -53,13 +53,13 @@ describe('the limit on files, for commands', () => {
     expect((await it.measure(2)).failure).toMatchObject(failure);
   });
 
-  it('refuses every command where there are twice as many files as the limit', async () => {
+  it('refuses every command at twice the limit of files', async () => {
     put(0, 20);
     await expect(quota().remaining()).rejects.toMatchObject(failure);
   });
 });
 
-it('remembers the folders that are used, not those that came last', async () => {
+it('remembers the most recently used folders', async () => {
   // A folder is measured again after seconds, which a slow machine may need for this test: time stands still.
   const clock = jest.spyOn(performance, 'now').mockReturnValue(1);
   const measure = jest.spyOn(FolderMeasurer.prototype, 'measure').mockResolvedValue({ bytes: 0, files: 0 });
@@ -72,7 +72,7 @@ it('remembers the folders that are used, not those that came last', async () => 
 });
 
 describe('measuring a folder', () => {
-  it('stops counting a folder at the number of files that is asked for', async () => {
+  it('stops counting a folder at the given number of files', async () => {
     put(0, 50);
     expect(await newMeasurer().measure(root, 10)).toMatchObject({ files: 11 });
     expect(await newMeasurer().measure(root)).toMatchObject({ files: 50 });

@@ -6,7 +6,7 @@ import { openArchive } from '#archive';
 import { fillPartition } from '../../../archive/src/testing/archive-events.js';
 import { ArchivedLog } from './archived-log.js';
 
-it('reads more segments at once than it keeps in memory', async () => {
+it('reads more segments at once than its memory holds', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'segment-cache-'));
   try {
     const store = await openArchive(`file:${folder}`);

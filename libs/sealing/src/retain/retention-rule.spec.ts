@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 18);
 const TENANTS = ['acme', 'held', 'other', ''];
 
 describe('the rule by which a segment of the archive may be dropped', () => {
-  it('keeps segments younger than the days of any tenant, held, kept for ever or open, and nothing else', () => {
+  it('keeps segments that are young, held, permanent or open, and no others', () => {
     const ages = fc.dictionary(fc.constantFrom(...TENANTS), fc.integer({ min: 0, max: 40 * DAY_MS }), { minKeys: 1 });
     const days = fc.dictionary(fc.constantFrom(...TENANTS), fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }));
     fc.assert(

@@ -19,7 +19,7 @@ describe('the hot window', () => {
     expect(countOutside(segments(...ages), WINDOW, { nowMs: NOW_MS, isFull: false, ...changes })).toBe(count);
   });
 
-  it('trims all else than the hot window: in order, and nothing younger than 15 s for any reason', () => {
+  it('trims everything outside of the hot window in order, and nothing younger than 15 s', () => {
     expect(countOutside(segments(60_000, 50_000), WINDOW, { nowMs: NOW_MS, isFull: false })).toBe(0);
     expect(countOutside(segments(10_000, 70_000), WINDOW, { nowMs: NOW_MS, isFull: true, eraseSeq: 99 })).toBe(0);
     expect(countOutside(segments(14_000, 14_000, 14_000, 14_000), WINDOW, { nowMs: NOW_MS, isFull: false })).toBe(0);

@@ -8,13 +8,13 @@ const offered = (names: NameRules, ...rawNames: string[]) =>
   acceptOffer(rawNames.map(tool), { name: 'api', kind: 'mcp', trust: false, names });
 
 describe('names of tools by the rules of their source', () => {
-  it('lengthens no name without end, whatever the replacements', () => {
+  it('limits the length of a name, for any replacements', () => {
     const replace = Array.from({ length: 50 }, () => ({ from: 'a', to: 'a'.repeat(64) }));
     expect(renameTool('a', { replace })).toHaveLength(256);
     expect(renameTool('_'.repeat(10_000_000), { replace: [{ from: '_', to: '-' }], prefix: 'x' })).toBe(`x${'-'.repeat(256)}`);
   });
 
-  it('keeps what needs a person the same where the rules change no more than names', () => {
+  it('keeps the decisions of a person if only names change by rules', () => {
     const digests = (names?: NameRules) => {
       const list = [tool('get.user'), { ...tool('send'), label: 'Send' }];
       return acceptOffer(list, { name: 'api', kind: 'mcp', trust: false, names }).tools.map(({ digest }) => digest);
@@ -24,7 +24,7 @@ describe('names of tools by the rules of their source', () => {
     expect(digests().map((it) => it.slice(0, 8))).toEqual(['b2f224ab', '53454614']);
   });
 
-  it('gives a name to the tool that is wanted of two that the rules give it', () => {
+  it('gives the name to the preferred one of two tools that rules rename alike', () => {
     const names = { replace: [{ from: '-', to: '_' }] };
     const wanted = (exclude: string[]) =>
       acceptOffer(['get_user', 'get-user'].map(tool), { name: 'api', kind: 'mcp', trust: false, names, exclude });

@@ -36,7 +36,7 @@ describe('sources that are removed or left', () => {
     return store.putDefinition({ tenantId: ID.tenantId, origin: 'api', definition });
   };
 
-  it('keeps definition and tokens of a source that was removed and added again while its list was announced', async () => {
+  it('keeps definition and tokens of a source that was removed and added again during its announcement', async () => {
     await define();
     await redis.hset(keys.sourceAuthorizations(), FIELD, 'sealed');
     /** Sees the source as it was in between. */
@@ -60,7 +60,7 @@ describe('sources that are removed or left', () => {
     expect(await store.definition(ID)).toMatchObject({ tenantId: ID.tenantId });
   });
 
-  it('takes away what was announced of a source after it was removed', async () => {
+  it('withdraws the tools of a source after its removal', async () => {
     const { tools } = acceptOffer([offerTool('create')], { name: ID.name, kind: 'mcp', trust: false });
     const facts = { ...ID, kind: 'mcp', pin: true, origin: 'api', status: 'ok', tools } as const;
     await store.announce({ ...facts, problems: [], updatedAt: new Date().toISOString(), expires: false });
@@ -75,7 +75,7 @@ describe('sources that are removed or left', () => {
     expect(await left()).toEqual([0, 0, 0]);
   });
 
-  it('keeps the entry of a source of workers until the last of its gateways leaves, and drops it then', async () => {
+  it('keeps the entry of a source of workers until its last gateway leaves', async () => {
     const entry = { ...ID, kind: 'worker', pin: true, origin: 'announced', status: 'ok', expires: true } as const;
     for (const gateway of ['one', 'two']) await store.join(ID, gateway, 60_000);
     await store.announce({ ...entry, problems: [], tools: [], updatedAt: new Date().toISOString() }, 60_000);

@@ -13,7 +13,7 @@ const tools = fc
   .map((list) => list.map((it): NamedTool => ({ source: it.source, name: mappedName(it.source, it.rawName) })));
 
 describe('names of tools of sources', () => {
-  it('makes names of tools of sources valid, also with the source in front, and keeps valid names', () => {
+  it('makes valid names for tools of sources, also with the source in front, and keeps valid names', () => {
     fc.assert(
       fc.property(source, fc.string({ minLength: 1, maxLength: 200 }), (from, rawName) => {
         const name = mappedName(from, rawName);
@@ -25,7 +25,7 @@ describe('names of tools of sources', () => {
     expect(mappedName('github', 'issues.create')).not.toBe(mappedName('github', 'issues/create'));
   });
 
-  it('makes names of tools of sources unique in the catalog and takes none from others', () => {
+  it('makes unique names for tools of sources, and takes none from others', () => {
     fc.assert(
       fc.property(tools, fc.array(fc.constantFrom('shell', 'echo', 'file_read')), (list, builtin) => {
         const unique = list.filter(
@@ -48,7 +48,7 @@ describe('names of tools of sources', () => {
     ).toEqual(['a__x', 'b__x', 'y', 'b__shell', 'b__a__z']);
   });
 
-  it('keeps names of tools apart for clients that write _ for -, and leaves what policies name an alias', () => {
+  it('keeps tool names distinct for clients that write _ for -, and resolves the names of policies as aliases', () => {
     const tools = ['get-user', 'get_user', 'add-user'].map((name) => ({ source: 'a', name }));
     expect(catalogNames(tools, new Set(['add_user']))).toEqual([
       { name: expect.stringMatching(/^a__get-user_[0-9a-f]{8}$/), aliases: ['a__get-user'] },

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { hasHiddenText, withoutHiddenText } from './visible-text.js';
 
-it('removes hidden characters from the texts of a tool and its schemas, and from nothing that checks values', () => {
+it('removes hidden characters from the texts of a tool and its schemas, but not from checked values', () => {
   const tags = '\u{E0052}\u{E0075}\u{E006E}';
   const tool = {
     rawName: `a\u200B`,
@@ -32,18 +32,18 @@ it.each([
   expect(withoutHiddenText({ description })).toEqual({ description: 'Search.' });
 });
 
-it('finds control characters in names and values of a tool, and no patterns that name them', () => {
+it('finds control characters in names and values of a tool, but not in patterns for them', () => {
   expect(hasHiddenText({ input: { properties: { 'a\u001B': {} } } })).toBe(true);
   expect(hasHiddenText({ input: { const: 'a\u0007' } })).toBe(true);
   expect(hasHiddenText({ input: { pattern: '\\bword\\u0007\\f' }, description: 'one\r\n\ttwo' })).toBe(false);
 });
 
-it('keeps the description of a tool as it is that has no hidden characters in its texts', () => {
+it('keeps a tool description without hidden characters unchanged', () => {
   for (const tool of [{ description: 'Fügt hinzu 👍 ❤️ 👩‍🚀 می‌خواهم' }, { input: { enum: ['\u200B'] } }])
     expect(withoutHiddenText(tool)).toBe(tool);
 });
 
-it('finds hidden characters that must stay in values, and removes none of them', () => {
+it('finds hidden characters that must stay in values, and removes none', () => {
   const tool = { input: { const: { title: 'a\u200B' }, properties: { default: { description: 'b\u061C\u034F' } } } };
   const read = withoutHiddenText(tool);
   expect(read).toEqual({ input: { const: { title: 'a\u200B' }, properties: { default: { description: 'b' } } } });

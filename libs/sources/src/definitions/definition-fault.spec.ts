@@ -10,7 +10,7 @@ describe('definitionFault', () => {
     definition: { ...definition('x'), ...more },
   });
 
-  it('keeps keys from programs, files, secrets and facts of the workers', () => {
+  it('hides keys from programs, files, secrets and facts of the workers', () => {
     expect(definitionFault(byKey({}), rules)).toBeUndefined();
     expect(definitionFault(byKey({ headers: { authorization: { secretEnv: 'TRACKER_TOKEN' } } }), rules)).toBeUndefined();
     for (const more of [
@@ -72,7 +72,7 @@ describe('secrets of sources that keys add', () => {
     expect(faultOf(more)).toMatch(/sourceRules\.secrets .* does not let the secret TOKEN be/);
   });
 
-  it('gives secrets to the tenants of their rule, and a program one only with the host *', () => {
+  it('gives secrets to the tenants of their rule, and to a program only with the host *', () => {
     expect(faultOf(mcp('https://api.example.com/mcp'), rule({}), 'rival')).toMatch(
       /no rule that lets the tenant rival use the secret TOKEN/,
     );

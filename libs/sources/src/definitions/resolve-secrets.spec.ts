@@ -16,7 +16,7 @@ it('refuses a secret file that is no regular file, and a large one before it is 
   rmSync(folder, { recursive: true });
 });
 
-it('lets a folder tool name a variable of the worker as a secret, and no file', () => {
+it('allows a folder tool a variable of the worker as a secret, but no file', () => {
   const tool = (env: object) => FolderTool.safeParse({ name: 'a', description: 'A.', input: { type: 'object' }, run: ['./a'], env });
   expect(tool({ TOKEN: { secretEnv: 'TOKEN' }, PLAIN: 'text' }).success).toBe(true);
   expect(tool({ TOKEN: { secretFile: '/etc/shadow' } }).error?.issues[0]?.message).toContain('`secretFile` is for the config file only');

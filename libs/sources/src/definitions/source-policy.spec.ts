@@ -21,7 +21,7 @@ it.each([
     blocked: ['https://example.org', 'https://any.example:8443', 'http://intranet/'],
   },
   { egress: ['10.0.0.7:8080', '10.0.0.8'], allowed: ['http://10.0.0.7:8080/'], blocked: ['http://10.0.0.8/', 'http://10.0.0.7/'] },
-])('leaves requests of a source the hosts of $egress, of what the worker allows', ({ egress, allowed, blocked }) => {
+])('limits requests of a source to $egress hosts within those of the worker', ({ egress, allowed, blocked }) => {
   for (const url of ['https://api.example.com/v1', 'https://[2606:4700::1111]/v1']) {
     const policy = sourcePolicy(worker, { origin: 'api', urls: [url], egress });
     for (const reached of [url, ...allowed]) expect([reached, faultOf(policy, reached)]).toEqual([reached, undefined]);
@@ -29,7 +29,7 @@ it.each([
   }
 });
 
-it('lets only sources of the config file name private hosts, whatever egress they have', () => {
+it('allows private hosts only to sources of the config file, for any egress', () => {
   const urls = ['http://10.0.0.9/'];
   expect(faultOf(sourcePolicy(worker, { origin: 'config', urls, egress: [] }), 'http://10.0.0.9/a')).toBeUndefined();
   expect(() => sourcePolicy(worker, { origin: 'api', urls, egress: ['10.0.0.9'] })).toThrow(/^Blocked: 10\.0\.0\.9 is/);

@@ -90,7 +90,7 @@ it.each([
   ['messages', NOTE, 10_000],
   ['batches', `[${Array(50).fill('{"method":"a"}').join(',')}]`, 200],
   ['batches of requests', `[${Array(50).fill('{"id":1,"method":"a"}').join(',')}]`, 60],
-])('handles %s of a flood in pieces, between which everything else gets its turn', async (_what, line, lines) => {
+])('handles %s of a flood in pieces, with turns for others between them', async (_what, line, lines) => {
   const notes = lines * (line.startsWith('[') ? 50 : 1);
   const program = `process.stdout.write(${JSON.stringify(`${line}\n`)}.repeat(${lines})); process.stdin.resume()`;
   const command = { file: process.execPath, args: ['-e', program], cwd: folder, env: {} };

@@ -10,7 +10,7 @@ import { runFolderTool } from './run-folder-tool.js';
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-folder-flood-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('stops a folder tool that floods its descriptor of updates, and says why', async () => {
+it('stops a folder tool that floods its update descriptor, with the reason', async () => {
   mkdirSync(join(folder, 'flood'));
   const program = `const fs = require('fs'); const lines = '{"update":"x"}\\n'.repeat(1000); for (;;) try { fs.writeSync(3, lines) } catch (e) { if (e.code !== 'EAGAIN') throw e }`;
   const tool = { name: 'flood', description: 'Floods.', run: ['node', '-e', program], input: { type: 'object' } };

@@ -30,7 +30,7 @@ describe('a folder tool', () => {
   });
 
   it.each(['[bash, main.sh]', '[main.sh]', '[sh, -e, lib/main.sh]', '[./main.sh]'])(
-    'counts a folder tool as another one when a file of its folder that run names is another one: %s',
+    'treats a folder tool as changed when a file that run names has changed: %s',
     async (run) => {
       const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
       mkdirSync(join(folder, 'greet', 'lib'));
@@ -46,7 +46,7 @@ describe('a folder tool', () => {
     },
   );
 
-  it('runs the files of its folder, named with or without ./, and the programs of the machine', () => {
+  it('runs the files of its folder, with or without ./, and the programs of the machine', () => {
     for (const name of ['main.sh', 'bash']) writeFileSync(join(folder, 'greet', name), 'echo a');
     mkdirSync(join(folder, 'greet', 'data'));
     const own = (...run: string[]) => run.map((word, index) => isOwnFile(join(folder, 'greet'), word, index));
@@ -55,7 +55,7 @@ describe('a folder tool', () => {
     expect(own('./absent.sh', './main.sh')).toEqual([true, true]);
   });
 
-  it('counts a folder tool as another one when its program is another one, also without a change of tool.yaml', async () => {
+  it('treats a folder tool as changed when its program has changed, also without a change of tool.yaml', async () => {
     const digest = async () => acceptOffer((await connection.list(new AbortController().signal)).tools, RULES).tools[0]?.digest;
     const before = await digest();
     expect(await digest()).toBe(before);

@@ -29,7 +29,7 @@ describe('a source of the config file that a person authorizes', () => {
 
   const authorized = async () => (await store.definition({ tenantId: 'mine', name: 'tickets' }))?.authorized;
 
-  it('keeps its connection, also when the config file is read again, and lists its tools', async () => {
+  it('keeps its connection when the config file is read again, and lists its tools', async () => {
     await store.replaceConfigured([configured], RULES);
     const source = new ScriptedSource(offerTool('create'));
     const watcher = new SourceWatcher(store, { pollMs: 20 });

@@ -9,7 +9,7 @@ import { SharedConnection } from './shared-connection.js';
 
 afterEach(() => void jest.restoreAllMocks());
 
-it('keeps the connection with new secrets when the one that it replaced while opening is lost', async () => {
+it('keeps the connection with new secrets when the replaced one breaks during the opening', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-secret-'));
   const secretFile = join(folder, 'token');
   writeFileSync(secretFile, 'first-token');
@@ -52,7 +52,7 @@ it('keeps the connection with new secrets when the one that it replaced while op
   rmSync(folder, { recursive: true });
 });
 
-it('opens another connection after a failed list, more slowly each time, and lets a call on the first one end', async () => {
+it('opens another connection after a failed list, more slowly each time, and lets a running call end on the first', async () => {
   jest.spyOn(performance, 'now').mockReturnValue(5);
   const log: string[] = [];
   let [opened, isForgotten] = [0, true];

@@ -16,7 +16,7 @@ describe('the events of a source', () => {
     );
   });
 
-  it('reports one event for each change of state of a source, however often it is read', () => {
+  it('reports one event for each change of state of a source, for any number of reads', () => {
     states.begin(undefined);
     for (let time = 0; time < 3; time += 1) states.loading();
     for (let time = 0; time < 3; time += 1) states.read([tool('a'), tool('b')]);
@@ -34,7 +34,7 @@ describe('the events of a source', () => {
     ]);
   });
 
-  it('repeats no events of a source by a worker that takes it over', () => {
+  it('repeats no events of a source in a worker that takes it over', () => {
     states.begin({ status: 'ok', tools: [tool('a')] as never });
     states.loading();
     states.read([tool('a')]);
@@ -45,7 +45,7 @@ describe('the events of a source', () => {
     expect(types()).toEqual(['source.ready']);
   });
 
-  it('bounds the events of a source, and reports the state that holds then later', () => {
+  it('limits the events of a source, and reports its present state later', () => {
     states.begin(undefined);
     for (let time = 0; time < 100; time += 1) {
       states.read([]);

@@ -63,7 +63,7 @@ describe('McpConnector with a hostile server', () => {
     await connection.close();
   });
 
-  it('keeps secrets that the server sends back out of descriptions and errors', async () => {
+  it('hides secrets that the server sends back in descriptions and errors', async () => {
     const open = await serve({
       initialize,
       'tools/list': (token) => ({ result: { tools: [{ name: 'one', description: `with ${token}`, inputSchema: input }] } }),
@@ -101,7 +101,7 @@ describe('McpConnector with a server whose answers are too large', () => {
   it.each([
     ['bytes', `"${'x'.repeat(9_000_000)}"`],
     ['members and items', `[${'0,'.repeat(100_001)}0]`],
-  ])('fails a call for good whose answer has too many %s, in a stream that could be resumed', async (what, large) => {
+  ])('fails a call without a retry if its answer has too many %s, in a resumable stream', async (what, large) => {
     const asked: HttpMcpMessage[] = [];
     const answered = call((message, _request, response) => {
       if (message?.method === 'tools/call') asked.push(message);

@@ -96,7 +96,7 @@ describe('McpConnector over HTTP', () => {
     },
   );
 
-  it('agrees on an older revision with a server that refuses newer ones instead of answering with its own', async () => {
+  it('agrees on an older revision with a server that refuses newer ones without naming its own', async () => {
     await serve((message, request, response) => {
       if (message?.method !== 'initialize') return false;
       const { protocolVersion } = (message as unknown as { params: { protocolVersion: string } }).params;
@@ -116,7 +116,7 @@ describe('McpConnector over HTTP', () => {
     expect(await list()).toMatchObject({ tools: [{ rawName: 't' }] });
   });
 
-  it('says that a server wants credentials, and asks it once', async () => {
+  it('reports that a server requires credentials, and asks it once', async () => {
     const { methods } = await serve(json(401, { error: 'who are you' }));
     await expect(list()).rejects.toThrow(/requires authorization.*401/);
     expect(methods).toEqual(['server/discover']);
@@ -157,7 +157,7 @@ describe('McpConnector over HTTP', () => {
         (_message, _request, response) => Boolean(response.writeHead(404, { 'content-type': 'text/html' }).end('<p>no</p>')),
       ],
       ['404 without words', (_message, _request, response) => Boolean(response.writeHead(404).end())],
-    ] satisfies [string, Answering][])('begins a session again before the next call when the server forgot it: %s', async (_what, lost) => {
+    ] satisfies [string, Answering][])('reopens a session before the next call when the server forgot it: %s', async (_what, lost) => {
       const { served, forget, begun } = await sessions(lost);
       expect(await call()).toMatchObject(DONE);
       forget();
@@ -176,17 +176,14 @@ describe('McpConnector over HTTP', () => {
       'Could not find session s1',
       'Session no longer exists',
       "Session 0f9a-b3c1: can't be found",
-    ])(
-      'begins a session again after an answer of 500 whose call is not retryable, since it may name a session of its own: %s',
-      async (error) => {
-        const { served, forget, begun } = await sessions(json(500, { error }));
-        expect(await call()).toMatchObject(DONE);
-        forget();
-        await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
-        expect(await call()).toMatchObject(DONE);
-        expect([served.effects(), begun()]).toEqual([2, 2]);
-      },
-    );
+    ])('reopens a session after a 500 answer without retrying the call, since the error may mean the session: %s', async (error) => {
+      const { served, forget, begun } = await sessions(json(500, { error }));
+      expect(await call()).toMatchObject(DONE);
+      forget();
+      await expect(call()).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
+      expect(await call()).toMatchObject(DONE);
+      expect([served.effects(), begun()]).toEqual([2, 2]);
+    });
 
     it.each([
       [-32_001, 'Session not found'],
@@ -200,7 +197,7 @@ describe('McpConnector over HTTP', () => {
       [-32_603, 'Session not found'],
       [-32_603, 'Internal error: McpSessionNotFound'],
       [-32_602, 'Received request before initialization was complete'],
-    ])('begins a session again after an error of the call that says so, which is not retryable: %d %s', async (code, message) => {
+    ])('reopens a session after a call error about the session, without retrying the call: %d %s', async (code, message) => {
       const { served, forget, begun } = await sessions((asked, ...rest) =>
         json(200, { jsonrpc: '2.0', id: asked?.id, error: { code, message } })(asked, ...rest),
       );
@@ -227,7 +224,7 @@ describe('McpConnector over HTTP', () => {
       expect([served.effects(), begun()]).toEqual([1, 1]);
     });
 
-    it('begins a session again after a failed list, also in words that are not known', async () => {
+    it('reopens a session after a failed list, also for unknown wording', async () => {
       const { forget, begun } = await sessions(json(500, { error: 'who are you' }));
       expect(await call()).toMatchObject(DONE);
       forget();
@@ -236,7 +233,7 @@ describe('McpConnector over HTTP', () => {
       expect(begun()).toBe(2);
     });
 
-    it('says that the list may have changed when a session begins again, since the server may be another one', async () => {
+    it('reports a possibly changed list when a session is reopened', async () => {
       const { forget } = await sessions(json(404, NOT_FOUND));
       expect(await call()).toMatchObject(DONE);
       forget();
@@ -244,7 +241,7 @@ describe('McpConnector over HTTP', () => {
       await eventually(() => changes > 0, 'the change');
     });
 
-    it('waits before it begins a session again of a server that forgets it at once', async () => {
+    it('waits before it reopens a session that the server forgets at once', async () => {
       const { forget, begun } = await sessions(
         (message, ...rest) => message?.method !== 'notifications/initialized' && json(404, NOT_FOUND)(message, ...rest),
       );
@@ -341,7 +338,7 @@ describe('McpConnector over HTTP', () => {
     });
 
     it.each(['{}', '{"code":0,"message":""}', '{"code":null,"message":" ","data":null}', '""', '[]', '0', 'false'])(
-      'reads the result beside an error of %s, and says so in the problems of the source',
+      'reads the result beside an error of %s, and reports it in the problems of the source',
       async (error) => {
         await serve((message, _request, response) => {
           if (message?.method === 'server/discover' || message?.id === undefined) return false;
@@ -360,7 +357,7 @@ describe('McpConnector over HTTP', () => {
       await expect(answer(write)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
     });
 
-    it('fails a call for good whose answer is no JSON, in an event stream that goes on', async () => {
+    it('fails a call without a retry if its answer is invalid JSON in a continuing event stream', async () => {
       const write: Write = (text, response) =>
         void response.writeHead(200, NO_EVENT).write(`data: ${text.replace(/"text":.*/, '"text":None}]}}')}\n\n`);
       await expect(answer(write)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
@@ -373,7 +370,7 @@ describe('McpConnector over HTTP', () => {
       });
     });
 
-    it.each([401, 429, 503])('lets a call be tried again that was not begun: %d', async (status) => {
+    it.each([401, 429, 503])('allows a retry of a call that was not begun: %d', async (status) => {
       let isRefused = true;
       const { effects } = await serve((message, _request, response) => {
         if (message?.method !== 'tools/call' || !isRefused) return false;

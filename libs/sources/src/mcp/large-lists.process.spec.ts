@@ -58,7 +58,7 @@ describe('McpConnector with a server whose list is large', () => {
       `page === 0 ? FIRST : { result: { tools: [tool('large', ${six} + ${six})] } }`,
       /more than 8388608 bytes/,
     ],
-  ])('offers the tools before, from the same server, where one %s', async (_what, page, why) => {
+  ])('offers the earlier tools from the same server if one %s', async (_what, page, why) => {
     expect(await listed(page.replace('FIRST', "{ result: { tools: [tool('t0')], nextCursor: '1' } }"))).toEqual({
       names: ['t0'],
       problems: [expect.stringMatching(why)],

@@ -53,7 +53,7 @@ async function startServer(): Promise<string> {
 }
 
 it.each(['stdio', 'an event stream'])(
-  'passes on the progress that came together with the result, and charges the CPU time of a program: over %s',
+  'passes on progress that arrives together with the result, and charges the CPU time of a program: over %s',
   async (way) => {
     const host = way === 'stdio' ? '' : await startServer();
     const reached = way === 'stdio' ? { command: [process.execPath, '-e', PROGRAM] } : { url: `http://${host}/mcp` };

@@ -148,11 +148,11 @@ describe('McpConnector with odd answers after an effect', () => {
   };
 
   describe.each(RAW_WAYS)('over %s', (way) => {
-    it.each(RESULTS)('gives the model what it can read of %s from an MCP server', async (_what, result, output) => {
+    it.each(RESULTS)('gives the model the readable parts of %s from an MCP server', async (_what, result, output) => {
       expect(await call(way, `{"jsonrpc":"2.0","id":ID,"result":${result}}`)).toMatchObject(output);
     });
 
-    it.each(FAILURES)('fails a call that an MCP server answers with %s, which is not retryable', async (_what, answer) => {
+    it.each(FAILURES)('fails a call without a retry if an MCP server answers with %s', async (_what, answer) => {
       await expect(call(way, answer)).rejects.toMatchObject({
         code: 'tool_failed',
         message: expect.stringContaining('it broke'),
@@ -160,7 +160,7 @@ describe('McpConnector with odd answers after an effect', () => {
       });
     });
 
-    it('accepts an MCP answer without version whose id is a text', async () => {
+    it('accepts an MCP answer without version and with a text id', async () => {
       expect(await call(way, '{"id":"ID","result":{"content":"done"}}')).toMatchObject({ content: [text('done')] });
     });
 
@@ -168,18 +168,18 @@ describe('McpConnector with odd answers after an effect', () => {
       ['items', `"result":{"content":[${'0,'.repeat(100_001)}0]}`],
       ['lists', `"result":{"structuredContent":{"a":[${'[],'.repeat(50_001)}0]}}`],
       ['members, before its id', `"result":{${Array.from({ length: 100_001 }, (_, index) => `"m${index}":1`).join()}},"id":ID`],
-    ])('fails a call that an MCP server answers with too many %s, which is not retryable', async (_what, rest) => {
+    ])('fails a call without a retry if an MCP server answers with too many %s', async (_what, rest) => {
       const answer = rest.endsWith('ID') ? `{"jsonrpc":"2.0",${rest}}` : `{"jsonrpc":"2.0","id":ID,${rest}}`;
       const tooMany = { code: 'tool_failed', options: { retryable: false }, message: expect.stringContaining('100000 members and items') };
       await expect(call(way, answer)).rejects.toMatchObject(tooMany);
     });
 
-    it('fails a call whose answer has too many members and does not begin or end with its id, which is not retryable', async () => {
+    it('fails a call without a retry if its answer has too many members and no id at either end', async () => {
       const answer = `{"_meta":[${'0,'.repeat(100_001)}0],"id":ID,"result":{"content":"x"}}`;
       await expect(call(way, answer)).rejects.toMatchObject({ options: { retryable: false } });
     });
 
-    it('fails a call that an MCP server answers with more than a message may have, which is not retryable', async () => {
+    it('fails a call without a retry if an MCP answer exceeds the limits of a message', async () => {
       const long = `{"jsonrpc":"2.0","id":ID,"result":{"content":"${'a'.repeat(9_000_000)}"}}`;
       await expect(call(way, long)).rejects.toMatchObject({ options: { retryable: false }, message: expect.stringContaining('8388608') });
     });
@@ -191,7 +191,7 @@ describe('McpConnector with odd answers after an effect', () => {
     ['that is empty', 'json', ''],
     ['whose event is no JSON', 'sse', 'done'],
     ['whose stream ends without it', 'sse', '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'],
-  ] as const)('fails a call with an MCP answer %s, which is not retryable', async (_what, way, answer) => {
+  ] as const)('fails a call without a retry for an MCP answer %s', async (_what, way, answer) => {
     await expect(call(way, answer)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
   });
 });

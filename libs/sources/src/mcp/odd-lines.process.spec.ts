@@ -72,14 +72,14 @@ describe('McpConnector with a program that writes odd lines', () => {
     ['after a log without a line end', "out('Listening... ' + text + '\\n');"],
     ['after requests of its own', `out('${ASKS}' + text + '\\n');`],
     ['after the answer to another request', "out(text.replace(/\"id\":\\d+/, '\"id\":999') + '\\n' + text + '\\n');"],
-  ])('reads an answer that comes %s', async (_what, write) => {
+  ])('reads an answer that arrives %s', async (_what, write) => {
     expect(await call(write)).toMatchObject({ content: [{ type: 'text', text: 'd\u00f6ne' }] });
   });
 
   it.each([
     ['reads frames', "process.stdout.write('Content-Length: 2\\r\\n\\r\\n')", /Content-Length headers.*one JSON message a line/],
     ['writes nothing', '', /wrote no message.*one JSON message a line/],
-  ])('says how messages are written to the maker of a program that %s and answers nothing', async (_what, code, why) => {
+  ])('tells the maker of a program how to write messages if it %s and answers nothing', async (_what, code, why) => {
     const program = `${code}; process.stdin.resume();`;
     await expect(open(program, AbortSignal.timeout(3_000))).rejects.toThrow(why);
   });
@@ -92,12 +92,12 @@ describe('McpConnector with a program that writes odd lines', () => {
     });
   });
 
-  it('fails a call for good whose answer is no JSON', async () => {
+  it('fails a call without a retry if its answer is invalid JSON', async () => {
     const answered = call('out(text.replace(/"text":.*/, \'"text":None}]}}\') + \'\\n\');');
     await expect(answered).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
   });
 
-  it('ends a call typed whose program ends within its answer', async () => {
+  it('ends a call with a typed error if its program ends within the answer', async () => {
     await expect(call('out(text.slice(0, 20)); process.exit(1);')).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -132,7 +132,7 @@ describe('McpConnector with odd servers', () => {
       expect(await listed(way, { 'tools/list': answer })).toMatchObject({ tools: [{ rawName: 't', ...tool }] });
     });
 
-    it('offers the good tools of a list beside broken ones, which keep what they are called', async () => {
+    it('offers the valid tools of a list beside broken ones, under their own names', async () => {
       const tools = [
         `{"name":"good","inputSchema":${INPUT}}`,
         '{"name":"empty","inputSchema":{}}',
@@ -149,11 +149,11 @@ describe('McpConnector with odd servers', () => {
       expect(read.map(({ input }) => input['type'])).toEqual(['object', ...Array(8).fill(undefined).with(5, 'object')]);
     });
 
-    it('offers no tools of a server that has none, as Go writes it', async () => {
+    it('offers no tools of a server with a null list, as Go writes it', async () => {
       expect(await listed(way, { 'tools/list': list('null') })).toMatchObject({ tools: [] });
     });
 
-    it('reads a list once whose cursor repeats itself', async () => {
+    it('reads a list once if its cursor repeats', async () => {
       const { tools, problems } = await listed(way, {
         'tools/list': list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":"more"'),
       });
@@ -161,14 +161,14 @@ describe('McpConnector with odd servers', () => {
       expect(problems).toEqual([expect.stringContaining('repeats itself')]);
     });
 
-    it('keeps the tools of a list that has no end, and says so', async () => {
+    it('keeps the tools of an endless list, and reports it', async () => {
       const { tools, problems } = await listed(way, {
         'tools/list': list(`[{"name":"t","inputSchema":${INPUT}}]`, ',"nextCursor":"page ID"'),
       });
       expect([tools.length, problems]).toEqual([500, [expect.stringContaining('more than 500 pages')]]);
     });
 
-    it('says that a server does not know how to list tools', async () => {
+    it('reports a server that cannot list tools', async () => {
       const unknown = '{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"Method not found"}}';
       expect(await listed(way, { 'tools/list': unknown })).toEqual({ tools: [], problems: [expect.stringContaining('tools/list')] });
     });

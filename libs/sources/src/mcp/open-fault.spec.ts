@@ -56,7 +56,7 @@ describe('the reason why an MCP server over HTTP is not opened', () => {
     expect(await opened(answering, more)).toBe(text);
   });
 
-  it('says that an MCP server did not answer in time', async () => {
+  it('reports an MCP server that did not answer in time', async () => {
     const late = new AbortController();
     const silent: Answering = () => {
       late.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));

@@ -84,7 +84,7 @@ describe('McpConnector with a server of HTTP with SSE', () => {
     expect(await call()).toMatchObject({ content: [{ text: 'done' }, { text: expect.stringContaining('left out') }] });
   });
 
-  it('fails a call for good whose answer is no JSON, and reads one that is not strict', async () => {
+  it('fails a call without a retry if its answer is invalid JSON, and reads a lenient one', async () => {
     let isBroken = true;
     await serve((message, stream) => {
       stream.write(event(usualAnswer(message).replace('"done"', isBroken ? 'None' : '"do\\x6ee",')));
@@ -94,7 +94,7 @@ describe('McpConnector with a server of HTTP with SSE', () => {
     expect(await call()).toMatchObject(DONE);
   });
 
-  it('ends a call whose stream ends, and connects again before the next one', async () => {
+  it('ends a call whose stream ends, and reconnects before the next one', async () => {
     let isBroken = true;
     const { begun, effects } = await serve((message, stream) => {
       if (isBroken) stream.end();

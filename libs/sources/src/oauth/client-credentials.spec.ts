@@ -38,7 +38,7 @@ describe('tokens by client credentials', () => {
   };
   const token = (n: number, more: object = {}) => Response.json({ access_token: `t${n}`, token_type: 'Bearer', expires_in: 100, ...more });
 
-  it('asks for a token by client credentials once until it ends, whatever number of calls needs one', async () => {
+  it('requests a token by client credentials once until it ends, for any number of calls', async () => {
     const { tokens, requests, pass } = start(token);
     expect(await Promise.all(Array.from({ length: 10 }, () => tokens.token()))).toEqual(Array.from({ length: 10 }, () => 't1'));
     pass(69_999);
@@ -47,7 +47,7 @@ describe('tokens by client credentials', () => {
     expect([await tokens.token(), requests.length]).toEqual(['t2', 2]);
   });
 
-  it('uses a token for half of its time where that is short, and once where it is nothing', async () => {
+  it('uses a short-lived token for half of its time, and one without lifetime once', async () => {
     const { tokens, pass } = start((n) => token(n, { expires_in: n < 3 ? 20 : 0 }));
     await tokens.token();
     pass(9_999);
@@ -58,7 +58,7 @@ describe('tokens by client credentials', () => {
     expect([await tokens.token(), await tokens.token()]).toEqual(['t3', 't4']);
   });
 
-  it('asks for tokens as RFC 6749 says, and counts their values as secrets', async () => {
+  it('requests tokens as RFC 6749 requires, and treats their values as secrets', async () => {
     const { tokens, requests, issued } = start(token);
     await tokens.token();
     expect(issued).toEqual(['t1']);

@@ -77,7 +77,7 @@ describe('tokens that a person let a source have', () => {
     await grant(granted);
   });
 
-  it('renews an ended token of a source once, however many workers need it at a time', async () => {
+  it('renews an ended token of a source once for concurrent workers', async () => {
     const workers = [tokens(), tokens(), tokens()];
     const given = await Promise.all(workers.flatMap((worker) => [worker.token(), worker.token()]));
     expect(new Set(given)).toEqual(new Set(['access-1']));
@@ -94,7 +94,7 @@ describe('tokens that a person let a source have', () => {
   it.each([
     ['renewed', undefined],
     ['refused', () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
-  ])('uses the tokens of a new authorization that came while older ones were %s, and revokes nothing', async (_name, other) => {
+  ])('uses the tokens of a new authorization that arrived while older ones were %s, and revokes nothing', async (_name, other) => {
     answer = other;
     onRefresh = () => grant({ ...lasting, accessToken: 'access-new' });
     expect(await tokens().token()).toBe('access-new');
@@ -107,7 +107,7 @@ describe('tokens that a person let a source have', () => {
     expect(asked).toEqual(['/token refresh-0', '/revoke refresh-1', '/revoke access-1']);
   });
 
-  it('names the tokens that a new authorization of a source ends: those of another client', async () => {
+  it('lists the tokens that a new authorization of a source ends: those of another client', async () => {
     const other: Granted = { ...lasting, client: { clientId: 'another', method: 'none' } };
     const grantOf = (tokens: Granted, binding = source().binding) => store.grant(id, binding, tokens, 'ada');
     expect(await grantOf(lasting)).toEqual({ isStored: true });
@@ -125,7 +125,7 @@ describe('tokens that a person let a source have', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps the tokens of a source while the issuer cannot be reached', async () => {
+  it('keeps the tokens of a source while the issuer is unreachable', async () => {
     onRefresh = () => Promise.reject(new Error('no route'));
     await expect(tokens().token()).rejects.toThrow('could not be reached');
     expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
@@ -141,7 +141,7 @@ describe('tokens that a person let a source have', () => {
     ['a fault of its server', () => Response.json({ error: 'server_error' }, { status: 400 })],
     ['tokens of more than 8 KB', () => Response.json({ access_token: 'a'.repeat(9_000), token_type: 'Bearer' })],
     ['no token', () => Response.json({ token_type: 'Bearer' })],
-  ])('keeps the tokens of a source when the issuer answers a renewal with %s', async (_name, other) => {
+  ])('keeps the tokens of a source if the issuer answers a renewal with %s', async (_name, other) => {
     answer = other;
     await expect(tokens().token()).rejects.toMatchObject({ code: 'unavailable', options: { retryable: true } });
     expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);

@@ -46,7 +46,7 @@ describe('requests to an issuer', () => {
     ['http://127.0.0.1:7411/authorized/0123456789abcdef', 'native'],
     ['http://localhost:7411/authorized/0123456789abcdef', 'native'],
     ['http://[::1]:7411/authorized/0123456789abcdef', 'native'],
-  ])('says at the registration of a client with the redirect URI %s that it is of the kind %s', async (redirectUri, kind) => {
+  ])('registers a client with the redirect URI %s as the kind %s', async (redirectUri, kind) => {
     const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
     const metadata = { issuer, ...endpoints, registration_endpoint: `${issuer}/register`, code_challenge_methods_supported: ['S256'] };
     const client = await new IssuerRequests(guarded.fetch, undefined).client(metadata, { type: 'authorizationCode' }, redirectUri);

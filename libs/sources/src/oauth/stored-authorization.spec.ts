@@ -22,7 +22,7 @@ describe('what is stored of an authorization', () => {
     ...more,
   });
 
-  it('stores nothing of the lists of an issuer that only the beginning of an authorization needs', () => {
+  it('stores none of the issuer’s lists that only the start of an authorization needs', () => {
     const { issuer } = StartedAuthorization.parse(JSON.parse(storedText(StartedAuthorization, begun())));
     expect(Object.keys(issuer)).toEqual(['issuer', 'authorization_endpoint', 'token_endpoint']);
   });

@@ -43,7 +43,7 @@ describe('an API that breaks off or garbles its answer after an effect', () => {
     ['with less than its length', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a":'],
     ['in the middle of a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"a":'],
     ['compressed in no known way', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc'],
-  ])('fails a call whose API breaks off, which is not retryable: %s', async (_what, answer) => {
+  ])('fails a call without a retry if its API breaks off: %s', async (_what, answer) => {
     await expect(call(answer)).rejects.toMatchObject({ code: 'tool_failed', options: { retryable: false } });
     expect(effects).toBe(1);
   });

@@ -41,7 +41,7 @@ describe('documents that write a word otherwise', () => {
     await expect(api.output('op', { v: '2.1' })).rejects.toThrow('refused');
   });
 
-  it('takes the method in small letters where a path has it in both', async () => {
+  it('prefers the lower-case method if a path has both cases', async () => {
     api = await openApi(at('/x', { GET: { ...operation, operationId: 'large' }, get: operation }));
     expect(api.tools.map(({ name }) => name)).toEqual(['op']);
   });

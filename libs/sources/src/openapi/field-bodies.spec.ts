@@ -50,7 +50,7 @@ describe('bodies of documents from the field', () => {
     ['text/plain; charset=UTF-8', 'é', 'text/plain; charset=UTF-8', 'é'],
     ['application/json; charset=utf-16', 'é', 'application/json; charset=utf-8', '"é"'],
     ['application/x-www-form-urlencoded; charset=iso-8859-1', { a: 'é' }, 'application/x-www-form-urlencoded; charset=utf-8', 'a=%C3%A9'],
-  ])('names the charset in which it sends a body: %s', async (mediaType, body, type, text) => {
+  ])('states the charset of a sent body: %s', async (mediaType, body, type, text) => {
     const request = await sent(mediaType, { schema: {} }, body);
     expect([request.headers['content-type'], Buffer.from(request.body, 'latin1').toString()]).toEqual([type, text]);
   });
@@ -97,7 +97,7 @@ describe('bodies of documents from the field', () => {
   const binary = { type: 'string', format: 'binary' };
   const multipart = (properties: object, encoding: object = {}) => ({ schema: { type: 'object', properties }, encoding });
 
-  it('sends no lines of headers that the type of a file part brings, also where its schema says nothing of it', async () => {
+  it('sends no header lines in the type of a file part, also without a schema for it', async () => {
     let schema: object = { type: 'object', properties: { file: { contentMediaType: 'text/plain' } } };
     for (let level = 0; level < 10; level += 1) schema = { type: 'object', allOf: [schema] };
     const file = { data: 'aGk=', filename: 'a', content_type: 'text/plain\r\nX-Evil: 1' };
@@ -134,7 +134,7 @@ describe('bodies of documents from the field', () => {
   });
 
   it.each([{ style: 'deepObject' }, { explode: true }, { style: 'form', explode: false }])(
-    'keeps the names of the fields of an object in a multipart body with the encoding %j',
+    'keeps the field names of an object in a multipart body with the encoding %j',
     async (meta) => {
       const media = multipart({ meta: {}, none: {}, ids: {} }, { meta, none: meta, ids: { explode: true } });
       const request = await sent('multipart/form-data', media, { meta: { a: 1, b: ['x'] }, none: null, ids: ['1', '2'] });
@@ -146,7 +146,7 @@ describe('bodies of documents from the field', () => {
     },
   );
 
-  it('names the charset in which it sends a part of a multipart body', async () => {
+  it('states the charset of a part of a multipart body', async () => {
     const media = multipart({ note: {} }, { note: { contentType: 'text/plain; charset=iso-8859-1' } });
     expect(partsOf(await sent('multipart/form-data', media, { note: 'e' }))).toEqual([['note', 'text/plain; charset=utf-8', false, 'e']]);
   });
@@ -167,7 +167,7 @@ describe('bodies of documents from the field', () => {
     }
   });
 
-  it('sends a file of a multipart body whose properties stand in allOf', async () => {
+  it('sends a file of a multipart body whose properties are in allOf', async () => {
     const schema = {
       allOf: [
         { type: 'object', properties: { a: { type: 'string' } } },
@@ -181,7 +181,7 @@ describe('bodies of documents from the field', () => {
     ]);
   });
 
-  it('sends other multipart types as they are named', async () => {
+  it('sends other multipart types by their names', async () => {
     const request = await sent('multipart/mixed', multipart({ a: { type: 'object' } }), { a: { b: 1 } });
     expect(request.headers['content-type']).toMatch(/^multipart\/mixed; boundary=/);
     expect(partsOf(request)).toEqual([['a', 'application/json', false, '{"b":1}']]);
@@ -309,7 +309,7 @@ describe('bodies of documents from the field', () => {
     [{ responses: answer('*/*', 'no type\r\n') }, 'application/json, text/*;q=0.8, */*;q=0.5'],
     [header({ type: 'string', enum: ['text/event-stream', 'application/json'] }), 'application/json'],
     [header({ type: 'string', default: 'application/vnd.x.v2+json' }), 'application/vnd.x.v2+json'],
-  ])('accepts what the document says of its answers: %j', async (operation, accept) => {
+  ])('sends the Accept header that the document implies: %j', async (operation, accept) => {
     api = await openApi({ openapi: '3.0.0', info: {}, paths: { '/x': { get: { operationId: 'op', ...operation } } } });
     expect((await api.sent('op', {})).headers['accept']).toBe(accept);
   });

@@ -33,7 +33,7 @@ describe('documents from the field', () => {
     expect((await of(parseDocument(yaml) as object)).tools.map(({ name }) => name)).toEqual(['op', 'put']);
   });
 
-  it('reads methods of OpenAPI 3.2, and says which cannot be called', async () => {
+  it('reads methods of OpenAPI 3.2, and reports uncallable ones', async () => {
     const operation = (operationId: string) => ({ operationId, responses: {} });
     const additionalOperations = {
       PROPFIND: operation('find'),
@@ -120,7 +120,7 @@ describe('documents from the field', () => {
     });
   });
 
-  it('drops what refers to other documents alone, with the reason', async () => {
+  it('drops only the parts that refer to other documents, with the reason', async () => {
     const body = (schema: object) => ({ requestBody: { content: { 'application/json': { schema } } } });
     const circle = { $ref: '#/components/parameters/circle' };
     const one = await of({
@@ -199,7 +199,7 @@ describe('documents from the field', () => {
     [{ servers: [{ url: '/{b}', variables }] }, HERE, 'https://example.com/v2'],
     [{ servers: [] }, HERE, 'https://example.com'],
     [{ servers: [{ url: '/v1' }] }, undefined, expect.stringContaining('names no server with a complete address')],
-  ])('takes the server of %j', async (document, documentUrl, url) =>
+  ])('uses the server of %j', async (document, documentUrl, url) =>
     expect(await baseUrl({ openapi: '3.0.0', ...document }, documentUrl)).toEqual(url),
   );
 
@@ -209,7 +209,7 @@ describe('documents from the field', () => {
     [{ host: 'a.example.com' }, undefined, 'https://a.example.com'],
     [{ basePath: '/v1' }, HERE, 'https://example.com/v1'],
     [{}, undefined, expect.stringContaining('names no server with a complete address')],
-  ])('takes the server of a Swagger 2.0 document with %j', async (document, documentUrl, url) => {
+  ])('uses the server of a Swagger 2.0 document with %j', async (document, documentUrl, url) => {
     expect(await baseUrl({ swagger: '2.0', ...document }, documentUrl)).toEqual(url);
   });
 });

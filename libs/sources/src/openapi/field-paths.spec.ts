@@ -65,7 +65,7 @@ describe('paths and parameters of documents from the field', () => {
     expect(await urlOf(template, parameters, args)).toBe(url),
   );
 
-  it('adds a parameter that the document does not describe, and leaves out one without a place, and says so', async () => {
+  it('adds an undescribed path parameter, omits one without a place, and reports both', async () => {
     const one = await of('/x/{id}', { parameters: [path('other')] });
     expect(one.problems).toEqual([
       'GET /x/{id}: the document does not describe the path parameter id: it is taken as text',
@@ -225,7 +225,7 @@ describe('paths and parameters of documents from the field', () => {
   });
 
   it.each(['constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'name'])(
-    'sends an argument named %s, and nothing for it when it is absent',
+    'sends an argument named %s, and nothing if it is absent',
     async (name) => {
       const one = await of('/x', { parameters: [parameter(name, 'query'), parameter('season', 'query', { schema: { type: 'integer' } })] });
       expect((await one.sent('op', { [name]: 'ferrari', season: 2024 })).url).toBe(`/x?${name}=ferrari&season=2024`);
@@ -233,7 +233,7 @@ describe('paths and parameters of documents from the field', () => {
     },
   );
 
-  it('sends one header where the path and the operation name it in other letters', async () => {
+  it('sends one header that path and operation name in different case', async () => {
     api = await openApi({
       openapi: '3.0.0',
       info: {},

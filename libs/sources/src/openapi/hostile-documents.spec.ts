@@ -27,7 +27,7 @@ describe('documents that repeat and nest without measure', () => {
     expect([filesOf(ref('A'), refs), isFile(ref('A'), refs)]).toEqual([['a'], false]);
   });
 
-  it('looks up each reference of a document once whose references lead to each other', () => {
+  it('resolves each of many circular references of a document once', () => {
     let reads = 0;
     const part = () => Object.defineProperty({}, '$ref', { enumerable: true, get: () => ((reads += 1), '#/components/b/x') });
     const components = { a: { $ref: '#/components/b/x' }, b: part() };
@@ -61,7 +61,7 @@ describe('documents that repeat and nest without measure', () => {
     expect(await read({ '/x': get('op', { parameters }) }, { components })).toEqual([['op'], []]);
   });
 
-  it('drops a path item that cannot be read alone, and says so', async () => {
+  it('drops only an unreadable path item, and reports it', async () => {
     const broken = Object.defineProperty({}, 'summary', {
       enumerable: true,
       get: () => {
@@ -71,13 +71,13 @@ describe('documents that repeat and nest without measure', () => {
     expect(await read({ '/broken': broken, '/x': get('op') })).toEqual([['op'], ['/broken: it is too deep']]);
   });
 
-  it('drops an operation with a path that is too long, and says so', async () => {
+  it('drops an operation with too long a path, and reports it', async () => {
     const path = `/${'#'.repeat(300_000)}}`;
     const said = `${path.slice(0, 200)}: its path has 300002 characters; expected at most 4000`;
     expect(await read({ [path]: get('long'), '/x': get('op') })).toEqual([['op'], [said]]);
   });
 
-  it('drops an operation with too many places in its path, and says so', async () => {
+  it('drops an operation with too many path parameters, and reports it', async () => {
     const places = (count: number) =>
       `/${times(count, 0)
         .map((_, index) => `{a${index}}`)

@@ -26,7 +26,7 @@ describe('parts of a multipart body that have parts of their own', () => {
       .split(/\r?\n/);
   };
 
-  it('leaves out an operation whose few shared encodings make very many parts', async () => {
+  it('drops an operation whose few shared encodings make very many parts', async () => {
     const names = Array.from({ length: 100 }, (_unused, index) => `p${index}`);
     const encodings = ['e1', 'e2', 'e3', 'e4'].map((name, index) => [
       name,
@@ -42,7 +42,7 @@ describe('parts of a multipart body that have parts of their own', () => {
     expect(api.problems).toEqual([expect.stringContaining('more than 1000 parts')]);
   });
 
-  it('sends a property that is multipart with the names, types and headers of its own parts', async () => {
+  it('sends a multipart property with the names, types and headers of its own parts', async () => {
     const docs = { type: 'object', properties: { meta: { type: 'object' }, file: binary } };
     const media = {
       schema: { type: 'object', properties: { docs, note: { type: 'string' } } },
@@ -79,7 +79,7 @@ describe('parts of a multipart body that have parts of their own', () => {
     ]);
   });
 
-  it('sends a list of files as the one part that its type says', async () => {
+  it('sends a list of files as the single part of its type', async () => {
     const media = {
       schema: { type: 'object', properties: { files: { type: 'array', items: binary } } },
       encoding: { files: { contentType: 'multipart/mixed' } },
@@ -143,7 +143,7 @@ describe('parts of a multipart body that have parts of their own', () => {
     await expect(made.output('op', { body: { docs: 'x' } })).rejects.toThrow('expected an object or a list as docs');
   });
 
-  it('drops an operation whose parts have parts without end, and says so', async () => {
+  it('drops an operation with endlessly nested parts, and reports it', async () => {
     const encoding = { deep: { $ref: '#/components/x-encodings/deep' } };
     const deep = { contentType: 'multipart/mixed', encoding };
     const media = { schema: { $ref: '#/components/schemas/Deep' }, encoding };

@@ -43,7 +43,7 @@ describe('nextPage', () => {
     ['is at another path', link('https://api.example.com/users?page=2')],
     ['needs a parameter that the operation does not have', link('https://api.example.com/pets?page=2&session=x')],
     ['has a value of another type', link('https://api.example.com/pets?page=two')],
-  ])('says only where the next page is when it %s', (_what, headers) => {
+  ])('states only where the next page is if it %s', (_what, headers) => {
     expect(nextPage(headers, {}, PAGED)).toEqual({ next: expect.any(String) });
   });
 

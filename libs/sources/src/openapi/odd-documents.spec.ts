@@ -90,7 +90,7 @@ describe('documents with odd parts', () => {
   it.each([
     ['the same schema', file, 'multipart/form-data'],
     ['an address in its place', { type: 'object', properties: { url: text } }, 'application/json'],
-  ])('sends files in the multipart body where JSON has %s', async (_how, schema, type) => {
+  ])('sends files in the multipart body if JSON has %s', async (_how, schema, type) => {
     const requestBody = { content: { 'application/json': { schema }, 'multipart/form-data': { schema: file } } };
     const one = await of({ requestBody });
     expect((await one.sent('op', { body: {} })).headers['content-type']).toContain(type);
@@ -130,7 +130,7 @@ describe('documents with odd parts', () => {
     [[{ url: 'v2' }], 'https://docs.example.com/v1/v2'],
     [null, 'https://docs.example.com'],
     [[null], 'https://docs.example.com'],
-  ])('takes the server of %j', async (servers, url) => {
+  ])('uses the server of %j', async (servers, url) => {
     const rules = {
       servers: { url: undefined, documentUrl: HERE, sameOrigin: false },
       reserved: { headers: new Set<string>(), query: new Set<string>(), cookies: new Set<string>() },

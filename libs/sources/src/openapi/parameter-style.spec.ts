@@ -39,11 +39,11 @@ describe('the styles of parameters, by the examples of OpenAPI 3', () => {
     expect(queryOf(written(style, explode), value)).toBe(text);
   });
 
-  it('keeps reserved characters where the document allows them, but none that ends the value', () => {
+  it('keeps reserved characters if the document allows them, except those that end the value', () => {
     expect(queryOf(written('form', true, { allowReserved: true }), '/a?b:c&d=e#f+g')).toBe('color=/a?b:c%26d=e%23f%2Bg');
   });
 
-  it('leaves the characters of headers as they are', () => {
+  it('keeps the characters of headers unchanged', () => {
     expect(headerText(written('simple', false), ['a b', 'c/d'])).toBe('a b,c/d');
   });
 });
@@ -52,7 +52,7 @@ const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }).map((it
 const name = fc.string({ unit: fc.constantFrom('a', 'b', '[', ']', '&', '=', ' ', 'é'), minLength: 1, maxLength: 5 });
 
 describe('a decoder reads back', () => {
-  it('reads back every text of a query by URLSearchParams, whatever its name', () => {
+  it('reads back every text of a query by URLSearchParams, for any name', () => {
     fc.assert(
       fc.property(name, fc.array(text, { minLength: 1 }), (parameter, values) => {
         const pairs = pairsOf({ name: parameter, style: 'form', explode: true }, values);
@@ -66,7 +66,7 @@ describe('a decoder reads back', () => {
     ['form', ','],
     ['spaceDelimited', '%20'],
     ['pipeDelimited', '%7C'],
-  ] as const)('reads back lists in the style %s, where no item has the delimiter', (style, delimiter) => {
+  ] as const)('reads back lists in the style %s without the delimiter in an item', (style, delimiter) => {
     const item = text.filter((it) => !/[ |]/.test(it));
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (values) => {
@@ -89,7 +89,7 @@ describe('a decoder reads back', () => {
     ],
     ['matrix', false, (it: string) => it.slice(';color='.length).split(',')],
     ['label', false, (it: string) => it.slice(1).split(',')],
-  ] as const)('reads back lists in the path style %s, explode %s: one segment, whatever the texts have', (style, explode, decode) => {
+  ] as const)('reads back lists in the path style %s, explode %s: one segment, for any texts', (style, explode, decode) => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), (values) => {
         const segment = pathText(written(style, explode), values);

@@ -48,7 +48,7 @@ describe('a document becomes operations', () => {
     await expect(read({ openapi, paths: {} })).rejects.toThrow('expected an OpenAPI document of version 3, or of Swagger 2.0');
   });
 
-  it('takes the server of the operation, the path or the document, and the defaults of its variables', async () => {
+  it('uses the server of the operation, the path or the document, with the defaults of its variables', async () => {
     const servers = [{ url: 'https://{region}.example.com/{v}', variables: { region: { default: 'eu' }, v: { default: 'v1' } } }];
     expect((await one({}, { servers })).baseUrl).toBe('https://eu.example.com/v1');
     expect((await one({ servers: [{ url: '../v9/' }] }, { servers })).baseUrl).toBe('https://api.example.com/v9');
@@ -61,7 +61,7 @@ describe('a document becomes operations', () => {
     expect(elsewhere).toMatchObject({ operations: [], problems: [expect.stringContaining('secrets are not sent there')] });
   });
 
-  it('reads operations within the number of tools, and says so', async () => {
+  it('reads operations up to the limit of tools, and reports the rest', async () => {
     const { operations, problems } = await read(documentOf({ '/a': { get: {}, put: {} } }), { maxTools: 1 });
     expect([operations.length, problems]).toEqual([1, [expect.stringContaining('2 operations, of which 1 are taken')]]);
   });
@@ -82,7 +82,7 @@ describe('a document becomes operations', () => {
     });
   });
 
-  it('reads a document in bounded time and size, however often references double', async () => {
+  it('reads a document in bounded time and size, despite doubling references', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 60 }, (_, level) => {
         const next = { $ref: `#/components/schemas/s${(level + 1) % 60}` };
@@ -176,7 +176,7 @@ describe('a call becomes a request', () => {
     await expect(built(operation, { id: 'a', id_header: 'b\r\nhost: evil' })).rejects.toThrow('without line breaks');
   });
 
-  it('builds a request with the credentials of the operator, which no argument can replace', async () => {
+  it('builds a request with the operator’s credentials, which no argument can replace', async () => {
     const parameters = ['authorization', 'X-Key', 'Host', 'Other'].map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
     const rules = { reserved: { ...RULES.reserved, headers: new Set(['x-key']) } };
     const { operations } = await read(documentOf({ '/x': { get: { parameters } } }), rules);

@@ -66,7 +66,7 @@ describe('a file of a multipart body', () => {
     [{ file: { data: 'aGk=', filename: 'a.txt' } }, ['a.txt', 'application/octet-stream']],
   ])('sends a file with a name and a type that servers take: %j', async (args, expected) => expect(await sent(args)).toEqual([expected]));
 
-  it('sends a file with the type that the document gives it', async () => {
+  it('sends a file with the type in the document', async () => {
     const typed = (contentType: string) => sent({ file: 'aGk=' }, FILE, { encoding: { file: { contentType } } });
     expect(await typed('text/csv')).toEqual([['file.csv', 'text/csv']]);
     expect(await typed('image/png, image/jpeg')).toEqual([['file.png', 'image/png']]);
@@ -81,7 +81,7 @@ describe('a file of a multipart body', () => {
     ]);
   });
 
-  it('describes files to models, and refuses what is neither form', async () => {
+  it('describes files to models, and refuses a value in neither form', async () => {
     const { input } = await one(post('multipart/form-data', FILE));
     const { body } = input['properties'] as { body: { properties: { file: { anyOf: unknown } } } };
     expect(body.properties.file.anyOf).toMatchObject([{ type: 'string' }, { required: ['data'], properties: { filename: {} } }]);

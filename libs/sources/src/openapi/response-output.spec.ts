@@ -4,7 +4,7 @@ import { outputOf, retryAfterMs } from './response-output.js';
 describe('an answer as text', () => {
   const asked = { operation: { parameters: [] }, url: new URL('https://api.example.com/x') };
 
-  it('shows 64 KiB of the body of an answer, never half a character, and says what it left out', () => {
+  it('shows 64 KiB of an answer’s body in whole characters, and states what is omitted', () => {
     const body = Buffer.from(`a${'é'.repeat(40_000)}`);
     const headers = new Headers({ 'content-type': 'text/plain' });
     const output = outputOf({ method: 'GET', url: 'https://api.example.com/x', status: 200, headers, body }, asked);
@@ -14,7 +14,7 @@ describe('an answer as text', () => {
 });
 
 describe('Retry-After', () => {
-  it('reads Retry-After as seconds or a date; anything else says nothing', () => {
+  it('reads Retry-After as seconds or a date, and ignores anything else', () => {
     const now = Date.parse('2030-01-01T00:00:00Z');
     const of = (header: string | null) => retryAfterMs(header, now);
     expect([of('0'), of('120'), of(' 7 ')]).toEqual([0, 120_000, 7_000]);

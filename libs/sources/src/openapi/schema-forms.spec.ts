@@ -12,11 +12,11 @@ describe('keywords of schemas in bounds', () => {
     expect(boundKeyword(key, ['a', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
-  it.each(['pattern', 'const', 'default', 'format'])('drops %s where it is too long, since a part of it means another value', (key) => {
+  it.each(['pattern', 'const', 'default', 'format'])('drops too long %s, since a part of it would be another value', (key) => {
     expect([boundKeyword(key, long(2_000)), boundKeyword(key, long(2_001))]).toEqual([long(2_000), undefined]);
   });
 
-  it.each(['title', 'description', '$comment'])('cuts %s where it is too long', (key) => {
+  it.each(['title', 'description', '$comment'])('cuts too long %s', (key) => {
     expect(boundKeyword(key, long(2_001))).toBe(long(2_000));
   });
 });

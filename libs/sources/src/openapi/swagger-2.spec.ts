@@ -103,7 +103,7 @@ describe('a Swagger 2.0 document', () => {
     );
   });
 
-  it('shows what extends a definition with a discriminator', async () => {
+  it('shows the extensions of a definition with a discriminator', async () => {
     const definitions = {
       Pet: {
         type: 'object',

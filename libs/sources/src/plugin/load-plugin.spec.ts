@@ -33,7 +33,7 @@ describe('loading of plugins', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('finds a package above the folder of the config file, or by a path, whatever it exports', async () => {
+  it('finds a package above the folder of the config file, or by a path, with any exports', async () => {
     for (const name of ['@scope/good', '../node_modules/@scope/good', join(folder, 'node_modules/@scope/good')]) {
       const [loaded] = await load(name);
       expect(loaded?.source).toEqual({
@@ -52,7 +52,7 @@ describe('loading of plugins', () => {
     ['no-plugin', 'has no default export made by definePlugin'],
     ['refuses', 'its config is wrong: greeting'],
     ['bad-name', 'its name "Bad Name" is wrong: expected a lower-case letter'],
-  ])('says why the package %s cannot be loaded', async (name, why) => {
+  ])('explains why the package %s cannot be loaded', async (name, why) => {
     const failure = await load('@scope/good', name).catch((error: unknown) => error);
     expect(failure).toMatchObject({ message: expect.stringContaining(`The plugin ${name} cannot be loaded: `) });
     expect(failure).toMatchObject({ message: expect.stringContaining(why) });

@@ -50,7 +50,7 @@ it.each([
   ['updates', (ctx: ToolContext) => ctx.onUpdate([{ type: 'text', text: 'x' }])],
   ['progress', (ctx: ToolContext) => ctx.onProgress({ message: 'x' })],
   ['lines of the log', (ctx: ToolContext) => ctx.log.warn('x')],
-])('stops a tool of a plugin that floods with %s, even when it goes on for ever', async (_what, send) => {
+])('stops a tool of a plugin that floods with %s, also endlessly', async (_what, send) => {
   let signal: AbortSignal | undefined;
   let isOver = false;
   const { ended } = await call(async (ctx) => {
@@ -76,7 +76,7 @@ it.each([
   expect(signal?.aborted).toBe(true);
 });
 
-it('passes on what a tool of a plugin sends within the budget', async () => {
+it('passes on messages of a plugin’s tool within the budget', async () => {
   const { ended, context } = await call(async (ctx) => {
     for (let n = 0; n < 1_000; n += 1) ctx.onUpdate([{ type: 'text', text: 'x' }]);
     ctx.log.debug(ctx.callId);

@@ -222,7 +222,7 @@ describe('schemas that others wrote', () => {
     expect(problems).toEqual([expect.stringContaining('output/properties/a/')]);
   });
 
-  it('leaves schemas as they are that can be read whole', () => {
+  it('keeps fully readable schemas unchanged', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'https://x.example/a',
@@ -235,7 +235,7 @@ describe('schemas that others wrote', () => {
     expect(JSON.stringify(checkableSchema(twice as JsonSchema).schema)).not.toContain('$anchor');
   });
 
-  it('accepts arguments that are named as what every object inherits', () => {
+  it('accepts arguments named like inherited members', () => {
     const schema = {
       type: 'object',
       properties: { constructor: { type: 'string' }, toString: { type: 'string' } },
@@ -248,7 +248,7 @@ describe('schemas that others wrote', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('makes of any schema one that compiles, and leaves that as it is', () => {
+  it('converts any schema into one that compiles, and keeps a converted one unchanged', () => {
     const odd = fc.oneof(
       fc.constantFrom<unknown>(
         null,
@@ -301,7 +301,7 @@ describe('schemas that others wrote', () => {
     );
   });
 
-  it('lets arguments of an MCP tool be absent that have a default, and asks results for them', () => {
+  it('allows arguments of an MCP tool with a default to be absent, but requires them in results', () => {
     const schema: JsonSchema = {
       type: 'object',
       properties: { scale: { type: 'string', default: 'css' }, url: { type: 'string' } },
@@ -323,13 +323,13 @@ describe('references that lead back without a step into the value', () => {
     ['by oneOf of a base', { A: object({ oneOf: [$ref('B')] }), B: { allOf: [$ref('C')] }, C: { allOf: [$ref('A')] } }],
     ['by if', { A: object({ if: $ref('B'), then: {} }), B: object({ not: $ref('A') }) }],
     ['by dependentSchemas', { A: object({ dependentSchemas: { b: $ref('A') } }) }],
-  ])('checks a schema that leads back to itself %s, and says so', (_how, $defs) => {
+  ])('checks a schema that leads back to itself %s, and reports it', (_how, $defs) => {
     const { problems, accepts } = offered({ ...property($ref('A')), $defs });
     expect(problems.filter((it) => !/\/(?:not|if) is left out/.test(it))).toEqual([expect.stringMatching(/\$ref cannot be read/)]);
     expect([accepts('{"a":{"b":"x"}}'), accepts('{"a":7}')]).toEqual([true, false]);
   });
 
-  it('keeps references that lead back by a member, an item or a name', () => {
+  it('keeps recursive references through a member, an item or a name', () => {
     const A = object({ properties: { next: $ref('A') }, additionalProperties: $ref('A') });
     const { problems, accepts } = offered({ ...property($ref('A')), $defs: { A } });
     expect([problems, accepts('{"a":{"next":{"x":{}}}}'), accepts('{"a":{"next":{"x":7}}}')]).toEqual([[], true, false]);

@@ -25,7 +25,7 @@ describe('large schemas that others wrote', () => {
     ['faults behind a long name', () => ({ properties: { ['n'.repeat(200_000)]: { allOf: many(100_000, () => 7) } } }), () => 100_000],
   ])('reads a schema of very many %s', (_what, schema, faults) => expect(read(schema()).left).toHaveLength(faults()));
 
-  it('makes no schema many times as large, whatever its references stand for', () => {
+  it('expands no schema to many times its size, for any references', () => {
     const properties = Object.fromEntries(many(1_000, (at) => [at, { $ref: '#n' }]));
     const schema = { properties, $defs: { ['n'.repeat(10_000)]: { $anchor: 'n' } } };
     expect(JSON.stringify(read(schema).schema).length).toBeLessThan(JSON.stringify(schema).length * 2);
@@ -38,13 +38,13 @@ describe('large schemas that others wrote', () => {
     expect(read(loop).left).toEqual([expect.stringContaining('/$ref cannot be read')]);
   });
 
-  it('takes a tool however many of its parts its source has left out', () => {
+  it('offers a tool with any number of parts that its source omitted', () => {
     const tool = { rawName: 't', input: { type: 'object' }, problems: many(MANY, () => 'left out') } as const;
     const { tools, problems } = acceptOffer([tool], { name: 'x', kind: 'openapi', trust: false });
     expect([tools.length, problems.length, problems[0]]).toEqual([1, 50, 't: left out']);
   });
 
-  it('leaves out a tool whose schemas are too large before it looks at what is in them', () => {
+  it('omits a tool with too large schemas without inspecting them', () => {
     const input = { type: 'text', title: 'x'.repeat(262_144) } as const;
     const { problems } = acceptOffer([{ rawName: 't', input }], { name: 'x', kind: 'mcp', trust: false });
     expect(problems).toEqual(['"t": it is larger than 262144 bytes']);

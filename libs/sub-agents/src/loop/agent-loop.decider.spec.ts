@@ -26,7 +26,7 @@ describe('the next step of a sub-agent', () => {
     expect(nextStep(state({ turns: [...turns, turn()] }))).toEqual({ kind: 'end' });
   });
 
-  it('ends a sub-agent at each limit, before anything more is spent [TS-41]', () => {
+  it('ends a sub-agent at each limit before it spends anything more [TS-41]', () => {
     const turns = [calling(2)];
     const limitOf = (more: Partial<LoopState>) => nextStep(state({ turns, ...more }));
     expect(limitOf({ turns: Array.from({ length: 10 }, () => calling(1)) })).toEqual({ kind: 'end', limit: 'max_turns' });
@@ -35,7 +35,7 @@ describe('the next step of a sub-agent', () => {
     expect(limitOf({ unsubmitted: 2, spent: { ...NOTHING, calls: 9 } })).toEqual({ kind: 'end', limit: 'max_calls' });
   });
 
-  it('leaves no running calls of a sub-agent alone, and submits and asks nothing at a limit', () => {
+  it('waits for running calls of a sub-agent, and submits and asks nothing at a limit', () => {
     const number = fc.integer({ min: 0, max: 20 });
     const anyState = fc.record({
       turns: number,

@@ -28,7 +28,7 @@ describe('the limits of a sub-agent', () => {
     );
   });
 
-  it('refuses a run below a sub-agent that leaves it no level, or nothing at all [TS-42]', () => {
+  it('refuses a run below a sub-agent that has no levels or budget left [TS-42]', () => {
     const plenty = { tokens: 1_000, modelMs: 60_000, calls: 50 };
     for (const budget of [undefined, { ...plenty, depth: 0 }, { ...plenty, depth: -1 }])
       expect(() => limitsOf(definition, run(1, budget))).toThrow('was called by a sub-agent that may not call any');

@@ -8,7 +8,7 @@ const read = (toolCalls: readonly { id: string; name: string; arguments: string 
   readAnswer({ text: '', toolCalls }, { offered: tools, exists: (name) => name === 'shell' }).toolCalls;
 
 describe('an answer of a model', () => {
-  it('keeps calls of offered tools as a model made them', () => {
+  it('keeps calls of offered tools as the model made them', () => {
     expect(read([{ id: 'call_1', name: 'echo', arguments: '{"n":1}' }])).toEqual([
       { toolCallId: 'call_1', tool: 'echo', arguments: '{"n":1}' },
     ]);
@@ -36,7 +36,7 @@ describe('an answer of a model', () => {
     ]);
   });
 
-  it('bounds the answer of a model, with an id of its own for each call, and arguments that are an object, whatever comes', () => {
+  it('limits the answer of a model, with an own id for each call and object arguments, for any input', () => {
     const someText = anyText({ maxLength: 20 });
     const anyId = fc.oneof(fc.constantFrom('a', 'call-1', ''), someText);
     const anyArguments = fc.oneof(fc.constantFrom('{}', '[]', '{"a":1}', '1', 'null', '{'), someText);

@@ -54,7 +54,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
       (error: ModelFailure) => error,
     );
 
-  it('sends a model system, messages, results and tools, and takes text in pieces, calls and usage', async () => {
+  it('sends system, messages, results and tools to a model, and reads streamed text, calls and usage', async () => {
     server.on('good', [
       { text: ['It ', 'is 3.'], toolCalls: [{ id: 'b', name: 'price', arguments: { of: 'milk' } }], usage: { input: 100, output: 20 } },
     ]);
@@ -74,7 +74,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     expect(provider === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization).toContain(KEY);
   });
 
-  it('says when a refused request may come again, and never what the server of a model wrote', async () => {
+  it('states when a refused request may be repeated, without text of the model’s server', async () => {
     server.on('busy', [{ status: 429, headers: { 'Retry-After': '7' } }]);
     expect(await failed('busy')).toMatchObject({ message: 'its server answered with HTTP 429', retryable: true, retryAfterMs: 7_000 });
     server.on('down', [{ status: 503 }]);
@@ -87,7 +87,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     });
   });
 
-  it('fails when the answer of a model breaks off, is sent elsewhere, takes too long or is too large', async () => {
+  it('fails if the answer of a model breaks off, is redirected, takes too long or is too large', async () => {
     server.on('cut', [{ text: 'It', cut: true }]);
     expect(await failed('cut')).toMatchObject({ name: 'ModelFailure', retryable: true });
     server.on('moved', [{ status: 307, headers: { Location: `${server.url}/chat/completions` } }]);
@@ -101,7 +101,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
     expect(await failed('huge')).toMatchObject({ message: 'expected an answer of at most 8388608 bytes', retryable: false });
   });
 
-  it('asks no model where the egress policy forbids it, by address or by name', async () => {
+  it('asks no model that the egress policy forbids by address or name', async () => {
     const strict = egressFetch(new EgressPolicy([], async () => [{ address: '10.0.0.1', family: 4 }]));
     for (const [url, reason] of [
       [server.url, '127.0.0.1 is a loopback address'],
@@ -130,7 +130,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the A
   });
 });
 
-it('gives thinking of Anthropic back as it came, with signatures, before the calls that it led to', async () => {
+it('returns Anthropic’s thinking unchanged, with signatures, before the calls that followed it', async () => {
   const model = new AiSdkModel(
     AgentModel.parse({ provider: 'anthropic', name: 'thinks', url: server.url, thinkingLevel: 'low', maxOutputTokens: 100 }),
     {},

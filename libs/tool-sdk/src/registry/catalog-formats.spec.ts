@@ -122,14 +122,14 @@ function faultsForOpenAi(schema: JsonSchema): string[] {
 describe('formatCatalog', () => {
   const tool = describeTool(facts('a', { label: 'Nice A', output: { type: 'object' } }));
 
-  it('gives models exactly what they need of the catalog and no facts [CC-02, CC-04, CC-05, CC-07, CN-03]', async () => {
+  it('gives models exactly the needed fields of the catalog, without facts for people [CC-02, CC-04, CC-05, CC-07, CN-03]', async () => {
     expect(await formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
     expect(await formatCatalog([tool], 'openai')).toEqual([
       { type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } },
     ]);
   });
 
-  it('gives MCP the annotations of the catalog and the whole to people [CC-02]', async () => {
+  it('gives MCP the annotations of the catalog, and people all fields [CC-02]', async () => {
     expect(await formatCatalog([tool], 'mcp')).toEqual([
       {
         name: 'a',
@@ -143,7 +143,7 @@ describe('formatCatalog', () => {
     expect(await formatCatalog([tool], 'full')).toEqual([tool]);
   });
 
-  it.each(ODD)('gives models a schema that their APIs accept, with all that the source accepts: %s', async (_title, input, args) => {
+  it.each(ODD)('gives models a schema that their APIs accept and that covers the source’s: %s', async (_title, input, args) => {
     const odd = describeTool(facts('a', { input }));
     const before = structuredClone(input);
     for (const format of ['anthropic', 'function', 'permissions', 'openai', 'openai-responses'] as const) {
@@ -162,7 +162,7 @@ describe('formatCatalog', () => {
     return { description: tool?.['description'], schema: (tool?.['input_schema'] ?? tool?.['parameters']) as JsonSchema };
   };
 
-  it('folds branches at the root into one object, and says which arguments belong together', async () => {
+  it('folds branches at the root into one object, and describes which arguments belong together', async () => {
     const { description, schema } = await givenTo('anthropic', SHAPES);
     expect(schema).toEqual({
       type: 'object',
@@ -180,7 +180,7 @@ describe('formatCatalog', () => {
     );
   });
 
-  it('keeps what a reference means whose target has moved', async () => {
+  it('preserves the meaning of a reference whose target moved', async () => {
     const target = { type: 'array', items: [{ type: 'string' }], additionalItems: false };
     const { schema } = await givenTo('anthropic', {
       type: 'object',
@@ -199,7 +199,7 @@ describe('formatCatalog', () => {
     });
   });
 
-  it('takes the plain names of arguments that an API refuses, and gives the tool its own', async () => {
+  it('accepts plain names of arguments that an API refuses, and passes the tool its own names', async () => {
     const names = ['filter[name]', 'filter(name)', 'a b', 'a_b', '姓名', 'n'.repeat(80), '$top'];
     const input = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names };
     const { schema } = await givenTo('anthropic', input);

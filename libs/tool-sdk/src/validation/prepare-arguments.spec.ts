@@ -27,14 +27,14 @@ describe('prepareArguments', () => {
     expect(argsOf('{"command":"ls"}')).toEqual({ command: 'ls', limit: 5 });
   });
 
-  it('changes nothing of the arguments that it was given', () => {
+  it('changes no given arguments in place', () => {
     const raw = { cmd: 'ls', dir: null, __tool_use_purpose: 'look' };
     const before = structuredClone(raw);
     expect(prepare(raw).ok).toBe(true);
     expect(raw).toEqual(before);
   });
 
-  it('refuses arguments that have no canonical form, and says where', () => {
+  it('refuses arguments without a canonical form, with the place', () => {
     for (const [raw, pointer] of [
       ['{"command":"\\ud83d"}', '/command'],
       ['{"command":"ls","\\ud83d":1}', '/\ufffd'],
@@ -46,7 +46,7 @@ describe('prepareArguments', () => {
     }
   });
 
-  it('keeps the digits of a number beyond a double where a text is asked for, and refuses it where a number is', () => {
+  it('keeps the digits of a number beyond a double for a text argument, and refuses it for a number', () => {
     for (const digits of ['1e999', '725653563933458433', '0.1234567890123456789']) {
       expect(prepare(`{"command":"ls","note":${digits}}`)).toMatchObject({ ok: true, args: { note: digits } });
       expect(prepare(`{"command":"ls","limit":${digits}}`)).toMatchObject({
@@ -56,7 +56,7 @@ describe('prepareArguments', () => {
     }
   });
 
-  it('takes a choice in any case, where case does not tell choices apart', () => {
+  it('accepts a choice in any case, unless choices differ only by case', () => {
     const schemaOfChoices = toInputSchema(
       z.strictObject({ method: z.enum(['GET', 'POST']).default('GET'), unit: z.enum(['M', 'm']).optional(), text: z.string().optional() }),
     );
@@ -71,7 +71,7 @@ describe('prepareArguments', () => {
     expect(choose({ method: 'constructor' })).toMatch(/^Invalid arguments: \/method/);
   });
 
-  it('takes the purpose out of arguments and keeps it [CC-18]', () => {
+  it('separates the purpose from the arguments [CC-18]', () => {
     expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
       ok: true,
       args: { command: 'ls', limit: 5 },
@@ -79,21 +79,21 @@ describe('prepareArguments', () => {
     });
   });
 
-  it('takes the argument itself first, then the first alias that is not empty [TB-02, VA-12]', () => {
+  it('prefers the argument itself, then its first non-empty alias [TB-02, VA-12]', () => {
     expect(argsOf({ cmd: ' ', script: 'b' })).toEqual({ command: 'b', limit: 5 });
     expect(argsOf({ command: 'a', cmd: 'b' })).toEqual({ command: 'a', limit: 5 });
     expect(argsOf({ command: '', cmd: 'b' })).toEqual({ command: 'b', limit: 5 });
     expect(argsOf({ script: 'b', cmd: 'a' })).toEqual({ command: 'a', limit: 5 });
   });
 
-  it('takes a bare text as the raw argument, but never broken JSON [TB-02, VA-02]', () => {
+  it('reads a bare text as the raw argument, but never broken JSON [TB-02, VA-02]', () => {
     expect(argsOf('ls -l')).toEqual({ command: 'ls -l', limit: 5 });
     expect(argsOf('"ls -l"')).toEqual({ command: 'ls -l', limit: 5 });
     expect(argsOf('[ -f x ] && ls')).toEqual({ command: '[ -f x ] && ls', limit: 5 });
     expect(argsOf('{"command":')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*JSON/);
   });
 
-  it('takes arguments that were written as a JSON text once more, and never as the raw argument', () => {
+  it('parses arguments that were encoded as JSON text twice, and never as the raw argument', () => {
     expect(argsOf('"{\\"command\\":\\"ls\\"}"')).toEqual({ command: 'ls', limit: 5 });
     expect(argsOf('"{\\"command\\":"')).toMatch(/^Invalid arguments: the arguments are not valid JSON: /);
     expect(argsOf('```json\n{"command":"ls"}\n```')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*without the fence/);
@@ -102,7 +102,7 @@ describe('prepareArguments', () => {
     expect(argsOf('echo "```"')).toEqual({ command: 'echo "```"', limit: 5 });
   });
 
-  it('refuses a JSON array in place of the arguments, also for a tool that takes a bare text', () => {
+  it('refuses a JSON array as arguments, also for a tool with a raw argument', () => {
     for (const text of ['["ls"]', ' [] ', '[1, {"a": 2}]', '"[\\"ls\\"]"'])
       expect(argsOf(text)).toMatch(/^Invalid arguments: Arguments must be an object, instead found an array of \d$/);
     for (const text of ['```json\n["ls"]\n```', '```\n[]\n```', '"```json\\n[1]\\n```"']) expect(argsOf(text)).toMatch(/without the fence/);
@@ -110,11 +110,11 @@ describe('prepareArguments', () => {
       expect(argsOf(text)).toEqual({ command: text, limit: 5 });
   });
 
-  it('takes no text as no arguments', () => {
+  it('reads an empty text as no arguments', () => {
     expect(argsOf('')).toBe("Invalid arguments: missing 'command' parameter: expected string");
   });
 
-  it('takes null for an optional argument as absent, unless null is one of its values', () => {
+  it('treats null for an optional argument as absent, unless null is one of its values', () => {
     expect(argsOf({ command: 'ls', dir: null, limit: null, note: null })).toEqual({ command: 'ls', limit: 5, note: null });
     expect(argsOf({ command: null })).toContain('expected string, got null');
   });
@@ -128,7 +128,7 @@ describe('prepareArguments', () => {
   it.each([
     ['__proto__', '{"a":1}'],
     ['constructor', '{"prototype":{"a":1}}'],
-  ])('refuses the key %s with which a merge reaches every object, at any depth', (key, value) => {
+  ])('refuses the key %s, which reaches every object by a merge, at any depth', (key, value) => {
     expect(argsOf(`{"command":"ls","${key}":${value}}`)).toContain(`the name '${key}' is not allowed`);
     expect(argsOf(`{"command":"ls","dir":[{"${key}":${value}}]}`)).toContain(`the name '${key}' is not allowed`);
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
@@ -148,7 +148,7 @@ describe('prepareArguments', () => {
     expect(strict('7')).toMatchObject({ ok: false, message: 'Invalid arguments: Arguments must be an object, instead found number 7' });
   });
 
-  it('prepares any arguments without throwing, and what it lets through is valid a second time', () => {
+  it('prepares any arguments without throwing, and accepts its own output', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string(), fc.object(), fc.jsonValue()), (raw) => {
         const prepared = prepare(raw);

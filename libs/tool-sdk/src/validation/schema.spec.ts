@@ -9,7 +9,7 @@ const messages = (schema: z.ZodType, value: unknown): string[] =>
   compileSchema(toInputSchema(schema))(value).map(({ pointer, message }) => `${pointer}: ${message}`);
 
 describe('toInputSchema', () => {
-  it('gives the input side of a schema: a field with a default is not required [CC-04]', () => {
+  it('returns the input side of a schema: a field with a default is not required [CC-04]', () => {
     const schema = toInputSchema(z.strictObject({ path: z.string(), limit: z.number().int().default(5) }));
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -41,14 +41,14 @@ describe('toInputSchema', () => {
     expect(() => toInputSchema(nested)).toThrow(/\/deep\/list/);
   });
 
-  it('lists everything that a schema loses in one message', () => {
+  it('lists all losses of a schema in one message', () => {
     const schema = z.strictObject({ a: z.string().trim(), b: z.date() });
     expect(() => toInputSchema(schema)).toThrow(/^(?=.*\/a: )(?=.*\/b: )/);
   });
 });
 
 describe('compileSchema', () => {
-  it('says in plain words how long a value has to be', () => {
+  it('describes the length of a value in plain words', () => {
     const schema = z.strictObject({
       name: z.string().min(1),
       code: z.string().min(3).max(4),
@@ -66,7 +66,7 @@ describe('compileSchema', () => {
     ]);
   });
 
-  it('lists every violation of a schema with its place, what was expected and what came [VA-04]', () => {
+  it('lists every violation of a schema with its place, the expected and the received value [VA-04]', () => {
     const schema = z.strictObject({
       path: z.string(),
       mode: z.enum(['a', 'b']),
@@ -147,7 +147,7 @@ describe('compileSchema', () => {
     expect(faults).toEqual(isValid ? [[], []] : [said, said]);
   });
 
-  it('fills defaults of a schema and coerces nothing [VA-11]', () => {
+  it('fills in defaults of a schema without coercion [VA-11]', () => {
     const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
     const value = {};
     expect(check(value)).toEqual([]);
@@ -167,13 +167,13 @@ describe('compileSchema', () => {
     expect(() => compileSchema({ type: 'object', propertees: {} })).toThrow(/propertees/);
   });
 
-  it('takes two schemas with the same $id', () => {
+  it('accepts two schemas with the same $id', () => {
     const schema = { $id: 'https://example.com/same', type: 'object' };
     expect(compileSchema({ ...schema })({})).toEqual([]);
     expect(compileSchema({ ...schema, required: ['a'] })({})).toHaveLength(1);
   });
 
-  it('keeps the patterns of different schemas apart', () => {
+  it('separates the patterns of different schemas', () => {
     const check = compileSchema({
       type: 'object',
       properties: { a: { type: 'string', pattern: '^x$' }, b: { type: 'string', pattern: '^y$' } },
@@ -209,7 +209,7 @@ describe('compileForeignSchema', () => {
     $ref: '#/$defs/l0',
   });
 
-  it('refuses every value of a schema whose check would never end', () => {
+  it('refuses every value of a schema whose check would not end', () => {
     for (const required of [[], ['a', 'b']]) {
       const check = compileForeignSchema(doubling(60, { type: 'object', required }));
       expect(check({})).toMatchObject([{ pointer: '', message: expect.stringContaining('takes too long') }]);

@@ -10,7 +10,7 @@ describe('closestNames', () => {
     ['abc', ['abc', 'acb', 'abd'], ['abc', 'abd', 'acb']],
     ['', [''], ['']],
     ['shell', ['glob'], []],
-  ])('takes two swapped letters for one typing error: %j among %j', (wanted, names, near) => {
+  ])('treats two swapped letters as one typing error: %j among %j', (wanted, names, near) => {
     expect(closestNames(wanted, names, 3)).toEqual(near);
   });
 
@@ -23,7 +23,7 @@ describe('closestNames', () => {
     ['flie', ['file_read'], []],
     ['memory_shop', ['memory_store', 'todo_write'], ['memory_store']],
     ['constructor', ['cron_add', 'timeout_ms'], []],
-  ])('takes the words with which a name begins for the name: %j among %j', (wanted, names, near) => {
+  ])('completes the first words of a name: %j among %j', (wanted, names, near) => {
     expect(closestNames(wanted, names, 3)).toEqual(near);
   });
 });

@@ -171,7 +171,7 @@ describe('browser', () => {
     expect(content[0]?.type === 'image' ? Buffer.from(content[0].data, 'base64').toString('latin1', 1, 4) : '').toBe('PNG');
   });
 
-  it('says what the browser misses, and that no page is open', async () => {
+  it('reports missing parts of the browser, and that no page is open', async () => {
     session = 'nothing';
     expect(await act('click')).toBe("Missing 'selector' for click");
     expect(await act('open', { url: 'file:///etc/passwd' })).toBe('file:// URLs are not allowed in browser automation');
@@ -180,7 +180,7 @@ describe('browser', () => {
     expect(await act('get_text', {}, { sessionId: undefined })).toBe('browser needs a session: submit the call with a sessionId');
   });
 
-  it('keeps the pages and cookies of sessions, their users and tenants apart', async () => {
+  it('separates pages and cookies of sessions, their users and tenants', async () => {
     session = 'one';
     await open('/cookie');
     expect(await act('get_text')).toContain('none');
@@ -219,7 +219,7 @@ describe('browser', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('loads nothing from private addresses, whatever a page tries: parts, requests, workers, downloads, WebRTC', async () => {
+  it('blocks private addresses for everything on a page: parts, requests, workers, downloads, WebRTC', async () => {
     session = 'loads';
     expect(await open('/loads-inside')).toContain('Title: T');
     expect(await act('wait', { text: 'all tried' })).toMatch(/^Waited/);
@@ -229,7 +229,7 @@ describe('browser', () => {
     expect(site.requests).not.toContain('/worker.js');
   });
 
-  it('dismisses dialogs, closes popups and refuses downloads, and says so', async () => {
+  it('dismisses dialogs, closes popups and refuses downloads, and reports each', async () => {
     session = 'storms';
     expect(await open('/alerts')).toMatch(
       /\[a dialog was dismissed: storm 0\]\n\[a dialog was dismissed: storm 1\]\n\[a dialog was dismissed: sure\?\]/,
@@ -251,7 +251,7 @@ describe('browser', () => {
     expect(await open('/shop')).toBe(`Opened http://${site.host}/shop\nTitle: Shop`);
   });
 
-  it('chooses from lists in the browser, and reads what buttons show', async () => {
+  it('selects from lists in the browser, and reads the labels of buttons', async () => {
     session = 'list';
     await open('/list');
     expect(await act('fill', { selector: '#list', value: 'Tea' })).toBe('Filled #list');
@@ -264,7 +264,7 @@ describe('browser', () => {
     expect(await act('find', { by: 'role', value: 'button' })).toBe('Send');
   });
 
-  it('stays where the browser is when a page leads to a file', async () => {
+  it('stays on its page when a link leads to a file', async () => {
     session = 'files';
     await open('/to-file');
     expect(await act('get_text')).toMatch(/^still here/);
@@ -288,7 +288,7 @@ describe('browser with little time', () => {
   afterAll(() => quick.onApplicationShutdown());
   afterEach(() => acts('close'));
 
-  it('shows what there is of a page that loads without end', async () => {
+  it('shows the loaded part of a page that loads endlessly', async () => {
     session = 'endless';
     expect(await acts('open', { url: '/endless' })).toMatch(/\[the page is still loading\]$/);
     expect(await acts('get_text')).toBe('the beginning');
@@ -300,7 +300,7 @@ describe('browser with little time', () => {
     expect(await acts('open', { url: '/shop' })).toContain('Title: Shop');
   });
 
-  it('names what did not appear on a page', async () => {
+  it('names the text that did not appear on a page', async () => {
     session = 'waits';
     await acts('open', { url: '/shop' });
     expect(await acts('click', { selector: '#none' })).toBe(
@@ -309,7 +309,7 @@ describe('browser with little time', () => {
     expect(await acts('click', { selector: '##' })).toMatch(/^click failed: /);
   });
 
-  it('closes a page whose scripts run without end, and opens another', async () => {
+  it('closes a page with endless scripts, and opens another', async () => {
     session = 'loop';
     await acts('open', { url: '/loop' });
     await acts('click', { selector: 'button' });
@@ -327,7 +327,7 @@ describe('browser with little time', () => {
     expect(await acts('get_url')).toMatch(/^No page is open/);
   });
 
-  it('closes an idle page, and with it what it loads', async () => {
+  it('closes an idle page and stops its requests', async () => {
     const idle = toolWith({ idleMs: 1_000, actionMs: LITTLE_MS });
     session = 'idle';
     expect(await textFrom(call({ action: 'open', url: '/endless' }, {}, idle))).toContain('Title: E');
@@ -336,7 +336,7 @@ describe('browser with little time', () => {
     await idle.onApplicationShutdown();
   });
 
-  it('closes the page of a session that is deleted, and with it what it loads', async () => {
+  it('closes the page of a deleted session and stops its requests', async () => {
     const ends = new SessionEnds();
     const own = toolWith({ actionMs: LITTLE_MS }, ends);
     session = 'deleted';
@@ -354,7 +354,7 @@ describe('browser with little time', () => {
     await own.onApplicationShutdown();
   });
 
-  it('refuses more pages than there may be, for a tenant more than half of them', async () => {
+  it('refuses pages beyond the limit, and beyond half of it for a tenant', async () => {
     const few = toolWith({ mostSessions: 2 });
     session = 'first';
     expect(await textFrom(call({ action: 'open', url: '/shop' }, {}, few))).toContain('Title: Shop');

@@ -33,7 +33,7 @@ const edit = (args: Partial<Edit> & Pick<Edit, 'operation'>, more?: object) =>
 describe('code_edit', () => {
   const text = (path: string) => readFile(join(workspace.root, path), 'utf8');
 
-  it('renames in all files by code_edit or shows what would be renamed', async () => {
+  it('renames in all files by code_edit, or previews the renames', async () => {
     const newText = 'duty';
     const changes = { 'ROOT/a.ts': [{ range: range(0, 0, 3), newText }], 'ROOT/b.ts': [{ range: range(0, 9, 12), newText }] };
     serve({ 'textDocument/rename': { changes } });
@@ -89,7 +89,7 @@ describe('code_edit', () => {
   it.each([
     ['the file that is asked about', 'a.ts'],
     ['another file', 'b.ts'],
-  ])('changes nothing where %s was changed while the server worked', async (_what, changed) => {
+  ])('changes nothing if %s was changed while the server worked', async (_what, changed) => {
     const newText = 'duty';
     const one = [{ range: range(0, 0, 3), newText }];
     const edits = { [changed]: 'first();\ntax();\n' };
@@ -110,7 +110,7 @@ describe('code_edit', () => {
     }
   });
 
-  it('changes nothing where a language server wants to change a file that is not watched', async () => {
+  it('changes nothing if a language server edits an unwatched file', async () => {
     const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
     serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.py': edits } } });
     for (const path of ['a.ts', 'b.py']) await workspace.put(path, 'tax();\n');
@@ -119,7 +119,7 @@ describe('code_edit', () => {
     expect(await text('a.ts')).toBe('tax();\n');
   });
 
-  it('leaves what came meanwhile where code_edit takes back a change of several files, and names the file', async () => {
+  it('keeps concurrent changes when code_edit reverts a change of several files, and names the file', async () => {
     const edits = [{ range: range(0, 0, 3), newText: 'duty' }];
     serve({ 'textDocument/rename': { changes: { 'ROOT/a.ts': edits, 'ROOT/b.ts': edits } } });
     for (const path of ['a.ts', 'b.ts']) await workspace.put(path, 'tax();\n');
@@ -138,7 +138,7 @@ describe('code_edit', () => {
     expect([await text('a.ts'), await text('b.ts')]).toEqual(['of another call\n', 'tax();\n']);
   });
 
-  it('rewrites code of a form, keeps what placeholders stand for, and leaves other files', async () => {
+  it('rewrites code by a pattern, keeps the text of placeholders, and leaves other files unchanged', async () => {
     servers = new LanguageServers();
     await workspace.put('a.ts', 'log(a,  "b"); // log(x)\nlog(log(1));\n');
     await workspace.put('b.ts', 'const s = "log(1)";\n');

@@ -78,13 +78,13 @@ describe('code', () => {
     expect(lines.join(', ')).toBe(outline);
   });
 
-  it('indents in an outline what is inside other definitions, or leaves it out', async () => {
+  it('indents nested definitions in an outline, or omits them', async () => {
     await workspace.put('a.ts', 'class A {\n  m() {\n    const g = () => 1;\n  }\n}\n');
     expect(await code('get_document_symbols', { path: 'a.ts' })).toBe('1-5 class A\n  2-4 method m\n    3 function g');
     expect(await code('get_document_symbols', { path: 'a.ts', top_level_only: true })).toBe('1-5 class A');
   });
 
-  it('finds definitions by a part of their name, their kind and the names around them [TB-130]', async () => {
+  it('finds definitions by a part of their name, their kind and the enclosing names [TB-130]', async () => {
     await workspace.put('src/shell.ts', 'export class ShellTool {\n  run() {}\n}\n// class ShellTool\n');
     await workspace.put('src/other.py', 'def shell_tool():\n  "class ShellTool"\nclass Other:\n  def run(self):\n    pass\n');
     expect(await code('search_symbols', { symbol_name: 'shell' })).toBe(
@@ -110,7 +110,7 @@ describe('code', () => {
     expect(looked).toBe('a.py:2 function f | def f():\ndef f():\n  return 1\n\nNo symbol matches: gone');
   });
 
-  it('finds where a name stands in code, and not in comments, texts and longer names [TB-130]', async () => {
+  it('finds a name in code, but not in comments, texts and longer names [TB-130]', async () => {
     await workspace.put('a.ts', 'function tax() {}\ntax(); // tax\nconst s = "tax";\nconst taxes = tax;\nconst o = { tax };\n');
     expect(await code('find_references', { symbol_name: 'tax' })).toBe(
       'a.ts:1:10 (definition) | function tax() {}\na.ts:2:1 | tax(); // tax\na.ts:4:15 | const taxes = tax;\na.ts:5:13 | const o = { tax };\n' +
@@ -160,7 +160,7 @@ describe('code', () => {
     );
   });
 
-  it('shows the outline of a folder, and what is where [TB-130]', async () => {
+  it('shows the outline of a folder, with the place of each definition [TB-130]', async () => {
     await workspace.put('src/a.ts', 'class A { m() {} }\nfunction f() {}\nf();\n');
     await workspace.put('src/deep/b.py', 'def g():\n  pass\n');
     await workspace.put('.gitignore', 'dist\n');
@@ -196,7 +196,7 @@ describe('code', () => {
     else expect(answer).toMatch(message);
   });
 
-  it('leaves out of code what is denied to the call, and refuses it by name', async () => {
+  it('omits denied files from code results, and refuses them by name', async () => {
     await workspace.put('secret/a.ts', 'class Hidden {}\n');
     await workspace.put('a.ts', 'class Hidden2 {}\n');
     const denied = {
@@ -211,7 +211,7 @@ describe('code', () => {
     expect(await textFrom(run({ operation: 'get_document_symbols', path: 'secret/a.ts' }, careful))).toMatch(/It is denied/);
   });
 
-  it('says which files code leaves out: large ones, binary ones, and those too complex to parse', async () => {
+  it('reports the files that code omits: large, binary and too complex ones', async () => {
     await workspace.put('good.ts', 'class Good {}\n');
     await workspace.put('binary.ts', Buffer.from([0x63, 0, 0x64]));
     await workspace.put('large.ts', `class Large {}\n${' '.repeat(1_048_576)}`);
@@ -221,7 +221,7 @@ describe('code', () => {
     );
   });
 
-  it('leaves out a file in which a pattern has too many ways to match, and keeps its thread', async () => {
+  it('omits a file in which a pattern matches in too many ways, and keeps its thread', async () => {
     await workspace.put('few.ts', 'f(a, b, c, d, e, z);\n');
     for (const name of ['1', '2']) await workspace.put(`many${name}.ts`, `f(${'a, '.repeat(400)}b);\n`);
     const pattern = 'f($$$A, $$$B, $$$C, $$$D, $$$E, z)';

@@ -39,7 +39,7 @@ describe('a language server in bubblewrap', () => {
       ),
     );
 
-  it('reads its workspace but for what is denied to the call, writes nothing, and reaches nothing else from a language server, whatever the network of commands', async () => {
+  it('limits a language server to reading the allowed workspace, without writing or network', async () => {
     await workspace.put('a.ts', 'own\n');
     await workspace.put('secret/a.ts', 'hidden\n');
     const rest = 'outside: ENOENT\nwrite: EROFS\nnetwork: 0';

@@ -48,7 +48,7 @@ const edit = (args: Partial<Edit> & Pick<Edit, 'operation'>, more?: object) =>
   new CodeEditTool(servers).run({ ...EDIT, ...args }, context(more));
 
 describe('a language server', () => {
-  it('answers where what stands at a place is defined and used, with rows and columns from 1', async () => {
+  it('answers where a name is defined and used, with rows and columns from 1', async () => {
     serve({
       'textDocument/definition': [{ targetUri: 'ROOT/b.ts', targetRange: range(0, 0, 20), targetSelectionRange: range(1, 9, 12) }],
       'textDocument/references': [at('b.ts', 1, 9), at('a.ts', 0, 0), at('a.ts', 0, 0)],
@@ -86,7 +86,7 @@ describe('a language server', () => {
     );
   });
 
-  it('fails for a language server that is not configured, and says what to set', async () => {
+  it('fails for an unconfigured language server, with the setting to use', async () => {
     servers = new LanguageServers({ servers: [scriptedServer({})], most: 4, idleMs: 60_000, ...TIMES }, new TrustingSandbox());
     await workspace.put('a.py', 'x');
     const failure = await failureOf(ask({ operation: 'get_hover', path: 'a.py', row: 1, column: 1 }));
@@ -100,7 +100,7 @@ describe('a language server', () => {
     expect((await failureOf(ask({ operation: 'initialize_workspace', path: '.' }))).message).toContain('not configured');
   });
 
-  it('shows types, completions that fit what is written, and which servers there are', async () => {
+  it('shows types, fitting completions, and the available servers', async () => {
     const items = ['toFixed', 'toString', 'valueOf'].map((label) => ({ label, kind: 2, detail: `${label}(): x` }));
     serve({
       'textDocument/hover': { contents: { kind: 'markdown', value: '**tax**: number' } },
@@ -116,7 +116,7 @@ describe('a language server', () => {
     expect(await textFrom(ask({ operation: 'initialize_workspace', path: '.' }))).toBe('scripted: running, 1 file');
   });
 
-  it('reports errors of a file by itself, or when it is asked', async () => {
+  it('reports errors of a file on its own, or on request', async () => {
     const fault = { range: range(0, 6, 7), severity: 1, code: 2322, source: 'ts', message: 'Type is wrong' };
     await workspace.put('a.ts', 'const a = 1;\n');
     serve({ reports: [fault] });
@@ -133,7 +133,7 @@ describe('a language server', () => {
   it.each([
     ['after a pause', {}],
     ['after the last report once more, of the version before', { outdated: true }],
-  ])('reports what a file has now, where a language server does so %s', async (_when, more) => {
+  ])('reports the present errors of a file if a language server sends them %s', async (_when, more) => {
     const fault = { range: range(0, 0, 5), message: 'Type is wrong' };
     // Longer than the pauses by which a server is taken to be done.
     serve({ reports: [fault], reportsWhere: 'wrong', reportsAfterMs: 10 * 5 * TIMES.quietMs, ...more });
@@ -146,7 +146,7 @@ describe('a language server', () => {
     expect(answers).toEqual([shown, 'No errors or warnings in a.ts', shown]);
   });
 
-  it('starts no language server without isolation, which its worker says before it is asked', async () => {
+  it('starts no language server without isolation, which its worker reports beforehand', async () => {
     const marker = newMarker();
     const settings = { servers: [scriptedServer({}, marker)], most: 4, idleMs: 60_000, ...TIMES };
     servers = new LanguageServers(settings, new NoSandbox());
@@ -162,7 +162,7 @@ describe('a language server', () => {
     expect(languageServersStatus(settings, { ...host, isolation: 'namespaces' })).toEqual({ ok: true });
   });
 
-  it('tells a language server what commands and tools change between two questions', async () => {
+  it('informs a language server of changes by commands and tools between two questions', async () => {
     serve({ 'textDocument/hover': { contents: 'HEARD' } });
     await workspace.put('a.ts', 'one\n');
     await workspace.put('b.ts', 'b\n');
@@ -224,7 +224,7 @@ describe('a hostile language server', () => {
     expect(['unavailable', 'tool_failed']).toContain(failure.code);
   });
 
-  it('ignores answers of a language server to other questions than those asked', async () => {
+  it('ignores answers of a language server to unknown questions', async () => {
     serve({ 'textDocument/hover': 'wrongId' });
     await workspace.put('a.ts', 'x\n');
     expect(await hover()).toBe('right');
@@ -233,7 +233,7 @@ describe('a hostile language server', () => {
   it.each([
     ['answers', { 'textDocument/hover': 'never' }],
     ['reads', { deaf: true }],
-  ])('reports a language server that never %s as late, and ends it when it goes on so', async (_what, options) => {
+  ])('reports a language server that never %s as late, and ends it if that continues', async (_what, options) => {
     serve(options, { requestMs: 200 });
     await workspace.put('a.ts', `x\n${'y'.repeat(900_000)}\n`);
     const late = async () => (await failureOf(ask({ operation: 'get_hover', row: 1, column: 1 }))).message;
@@ -251,7 +251,7 @@ describe('a hostile language server', () => {
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true, retryAfterMs: expect.any(Number) } });
   });
 
-  it('keeps a language server that floods out of all workspaces of its tenant, longer each time, and that of no other tenant', async () => {
+  it('blocks a flooding language server in all workspaces of its tenant, longer each time, but not for other tenants', async () => {
     const other = await testWorkspace();
     try {
       serve({ 'textDocument/hover': 'flood', 'textDocument/completion': { isIncomplete: false, items: [] } });
@@ -287,14 +287,14 @@ describe('a hostile language server', () => {
     ['places without range', [{ uri: 'ROOT/a.ts' }]],
     ['rows below nothing', [at('a.ts', -1, 0)]],
     ['places that are no places', ['x']],
-  ])('gives a typed error of a language server that answers with %s', async (_what, answer) => {
+  ])('returns a typed error if a language server answers with %s', async (_what, answer) => {
     serve({ 'textDocument/definition': answer });
     await workspace.put('a.ts', 'x\n');
     const failure = await failureOf(code({ operation: 'goto_definition', path: 'a.ts', row: 1, column: 1 }));
     expect(failure.message).toBe('The language server scripted gave an answer that is not of the protocol.');
   });
 
-  it('shows nothing of a language server that is outside of the workspace or denied to the call', async () => {
+  it('hides results of a language server outside of the workspace or denied to the call', async () => {
     const outside = `file://${workspace.outside}/secret.txt`;
     const places = [
       at('a.ts', 0, 0),
@@ -330,7 +330,7 @@ describe('a hostile language server', () => {
     expect(await hover(args)).toMatch(message);
   });
 
-  it('takes no room of a call that has just found its language server', async () => {
+  it('evicts no language server that a call has just found', async () => {
     /** Sandbox in which both calls choose a server at the same time. */
     const sandbox = new (class extends TrustingSandbox {
       private both = () => {};
@@ -370,7 +370,7 @@ describe('a hostile language server', () => {
     expect(stop).toHaveBeenCalledWith('its session was deleted');
   });
 
-  it('takes no more room for language servers than there is', async () => {
+  it('starts language servers within their limit', async () => {
     serve({ 'textDocument/hover': 'never', edits: { 'textDocument/hover': { asked: '' } } }, { most: 2 });
     await workspace.put('a.ts', 'x\n');
     const cancel = new AbortController();
@@ -395,7 +395,7 @@ describe('LANGUAGE_SERVERS', () => {
     ['{"a":{"command":[],"extensions":["a"]}}', /command/],
     ['{"a":{"command":["x"],"extensions":["*.a"]}}', /extensions/],
     ['{"a":{"command":["x"],"extensions":["a"]},"b":{"command":["x"],"extensions":["A"]}}', /a and b both name the extension a/],
-  ])('refuses the LANGUAGE_SERVERS %s with what is wrong', (text, message) => {
+  ])('refuses the LANGUAGE_SERVERS %s with the fault', (text, message) => {
     expect(() => languageServersFrom({ LANGUAGE_SERVERS: text })).toThrow(message);
   });
 });

@@ -38,7 +38,7 @@ describe('glob', () => {
   const tool = new GlobTool();
   const glob = (pattern: string): Promise<string> => text(tool.run({ pattern, path: '.', limit: 200, max_depth: 30 }, ctx));
 
-  it('says that files which match a glob are excluded by .gitignore, where it finds no other', async () => {
+  it('reports that files matching a glob are excluded by .gitignore if it finds no others', async () => {
     await workspace.put('.gitignore', '*.log\n/out/\n');
     await workspace.put('out/deep/x.js', '');
     await workspace.put('a.log', '');
@@ -55,7 +55,7 @@ describe('glob', () => {
     );
   });
 
-  it('says of a glob that leads elsewhere that nothing is found there', async () => {
+  it('reports that nothing is found for a glob that leads elsewhere', async () => {
     await workspace.put('src/a.ts', '');
     for (const pattern of ['../*', 'src/../../*.ts', '{../*,x}']) expect(await glob(pattern)).toMatch(/\nThe pattern leaves the folder/);
     expect(await glob('/etc/*')).toMatch(/^No files found for pattern: \/etc\/\*\nA "\/" at the beginning of pattern is the folder/);
@@ -70,7 +70,7 @@ describe('file_search', () => {
   const search = (args: Partial<Parameters<FileSearchTool['run']>[0]> & { query: string }): Promise<string> =>
     text(tool.run({ ...defaults, ...args }, ctx));
 
-  it('says that files were not searched, where file_search finds nothing', async () => {
+  it('reports skipped files if file_search finds nothing', async () => {
     await workspace.put('.gitignore', '*.log\n');
     await workspace.put('a.ts', 'one');
     const skipped = 'No matches\nFiles that .gitignore excludes were not searched. To search one, name it as path.';

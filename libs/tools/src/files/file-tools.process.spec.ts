@@ -28,7 +28,7 @@ const content = (path: string): Promise<string> => readFile(join(workspace.root,
 describe('file_read', () => {
   const tool = new FileReadTool();
 
-  it('gives a text as it is by file_read, and lines of it below a header [TB-20, TB-21]', async () => {
+  it('returns a text unchanged by file_read, and a range of lines below a header [TB-20, TB-21]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt' }, ctx))).toBe('one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt', offset: 2, limit: 1 }, ctx))).toBe('[Lines 2-2 of 3]\ntwo\n');
@@ -43,7 +43,7 @@ describe('file_read', () => {
     });
   });
 
-  it('refuses, cuts and takes as much of a file as the form of the answer says [EX-45]', async () => {
+  it('refuses, cuts and reads a file by the limits of the answer’s form [EX-45]', async () => {
     const as = (files: FileForm) => fakeToolContext({ workspace, answers: { files } });
     const mib = 1_048_576;
     const whole = { whole: { bytes: mib, hint: 'Use offset/limit for partial reads.' } };
@@ -74,14 +74,14 @@ describe('file_read', () => {
     expect(await text(tool.run({ path: 'empty', offset: 1, limit: 5 }, ctx))).toBe('');
   });
 
-  it.each(Object.entries(IMAGES))('gives %s as an image, byte for byte, whatever its name [CC-34]', async (mimeType, bytes) => {
+  it.each(Object.entries(IMAGES))('returns %s as an image, byte for byte, for any name [CC-34]', async (mimeType, bytes) => {
     await workspace.put('picture.txt', bytes);
     expect(await tool.run({ path: 'picture.txt' }, ctx)).toMatchObject({
       content: [{ type: 'image', mimeType, data: bytes.toString('base64') }],
     });
   });
 
-  it('refuses other binary files, missing files and folders, and says what they are [TB-20]', async () => {
+  it('refuses other binary files, missing files and folders, with their kind [TB-20]', async () => {
     await workspace.put('b', Buffer.from([1, 0, 2]));
     await workspace.put('latin', Buffer.from([0x67, 0xe9]));
     expect(await text(tool.run({ path: 'b' }, ctx))).toBe('Cannot read b: it is a binary file (3 bytes), not UTF-8 text.');
@@ -110,7 +110,7 @@ describe('file_read', () => {
 describe('file_write', () => {
   const tool = new FileWriteTool();
 
-  it('counts bytes of a written file, makes folders and says whether the file is new [CC-25, TB-30, TB-33]', async () => {
+  it('reports the bytes of a written file, creates folders and states whether the file is new [CC-25, TB-30, TB-33]', async () => {
     expect(await text(tool.run({ path: 'a/b/x', content: 'é' }, ctx))).toBe('Wrote 2 bytes to a/b/x');
     expect(await content('a/b/x')).toBe('é');
     expect(await details(tool.run({ path: 'a/b/x', content: '' }, ctx))).toMatchObject({ path: 'a/b/x', bytes: 0, created: false });
@@ -132,7 +132,7 @@ describe('file_write', () => {
     expect(await readdir(workspace.root)).toEqual(['in', 'out']);
   });
 
-  it('leaves nothing of a file_write that was cancelled before it began [EX-26]', async () => {
+  it('leaves no files of a file_write cancelled before it began [EX-26]', async () => {
     const reason = new ToolError('cancelled', 'Cancelled');
     await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(
       reason,
@@ -146,19 +146,19 @@ describe('file_edit', () => {
   const edit = (old_text: string, new_text: string, replace_all = false): Promise<string> =>
     text(tool.run({ path: 'a.txt', old_text, new_text, replace_all }, ctx));
 
-  it('replaces in a file what occurs exactly once, character by character [TB-36]', async () => {
+  it('replaces a text that occurs exactly once, character by character [TB-36]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await edit('two\n', '$& and\nmore\n')).toBe('Replaced 1 line(s) with 2 line(s) in a.txt');
     expect(await content('a.txt')).toBe('one\n$& and\nmore\nthree\n');
   });
 
-  it('replaces all occurrences in a file when asked', async () => {
+  it('replaces all occurrences in a file on request', async () => {
     await workspace.put('a.txt', 'x y x y x');
     expect(await edit('x', 'z', true)).toBe('Replaced 3 occurrence(s) in a.txt');
     expect(await content('a.txt')).toBe('z y z y z');
   });
 
-  it('changes nothing in file_edit and explains when the text is missing, ambiguous or the same [TB-36]', async () => {
+  it('changes nothing in file_edit if the text is missing, ambiguous or the same, and explains why [TB-36]', async () => {
     await workspace.put('a.txt', 'if (x) {\n    return  1;\n}\nreturn 2; return 2;\n');
     expect(await edit('return 2;', 'y')).toBe(
       'old_text matches 2 locations in a.txt. Include more surrounding context to make the match unique, or set replace_all.',
@@ -174,7 +174,7 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toContain('return  1;');
   });
 
-  it('takes line feeds for the line ends of a file that has Windows ones, and leaves no others', async () => {
+  it('matches line feeds with Windows line ends of a file, and writes no others', async () => {
     await workspace.put('a.txt', 'one\r\ntwo\r\nthree\r\n');
     expect(await edit('one\ntwo', 'ONE\nand\nTWO')).toBe('Replaced 2 line(s) with 3 line(s) in a.txt');
     expect(await edit('three', '3\r\n4\n5')).toMatch(/^Replaced/);
@@ -183,7 +183,7 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toBe('ONE\nand\nTWO\n3\n4\n5\n');
   });
 
-  it('points out Windows line ends where others are, too', async () => {
+  it('mentions Windows line ends of a file also in other errors', async () => {
     await workspace.put('a.txt', 'one\r\ntwo\r\nthree\n');
     expect(await edit('one\ntwo', 'y')).toContain('Windows line ends in part');
   });
@@ -194,7 +194,7 @@ describe('file_edit', () => {
     expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');
   });
 
-  it('refuses edits that would each double what the last one made', async () => {
+  it('refuses edits that each double the result of the previous one', async () => {
     await workspace.put('a.txt', 'x');
     const edits = Array.from({ length: 25 }, () => ({ old_text: 'x', new_text: 'xx', replace_all: true }));
     await expect(tool.run({ path: 'a.txt', edits }, ctx)).rejects.toThrow(
@@ -203,12 +203,12 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toBe('x');
   });
 
-  it('refuses to edit a missing file and says how to create it [TB-36]', async () => {
+  it('refuses to edit a missing file, and explains how to create it [TB-36]', async () => {
     expect(await edit('a', 'b')).toBe('File not found: a.txt. Use file_write to create it.');
     expect(await readdir(workspace.root)).toEqual([]);
   });
 
-  it('keeps all of 20 edits of one file that run at the same time [TB-41]', async () => {
+  it('applies all of 20 concurrent edits of one file [TB-41]', async () => {
     await workspace.put('a.txt', Array.from({ length: 20 }, (_item, index) => `line <${index}>\n`).join(''));
     const edits = Array.from({ length: 20 }, (_item, index) =>
       tool.run(
@@ -227,7 +227,7 @@ describe('file_list', () => {
   const list = (args: { path?: string; pattern?: string; max_depth?: number } = {}): Promise<string> =>
     text(tool.run({ path: '.', max_depth: 1, ...args }, ctx));
 
-  it('sorts a folder, marks its folders and says when there is nothing [TB-28]', async () => {
+  it('sorts a folder, marks subfolders and reports an empty one [TB-28]', async () => {
     expect(await list()).toBe('no entries found');
     await workspace.put('b/c.ts', '');
     await workspace.put('a', '');
@@ -244,14 +244,14 @@ describe('file_list', () => {
     expect(await list({ max_depth: 3 })).toBe('.git/\nnode_modules/\nout');
   });
 
-  it('lists only the files that match a pattern, as deep as asked', async () => {
+  it('lists only files that match a pattern, to the given depth', async () => {
     for (const path of ['src/a.ts', 'src/b.js', 'src/deep/c.ts', 'src/deep/deeper/d.ts']) await workspace.put(path, '');
     expect(await list({ path: 'src', pattern: '*.ts', max_depth: 2 })).toBe('a.ts\ndeep/c.ts');
     expect(await list({ pattern: '*.py', max_depth: 9 })).toBe('no entries found');
     expect(await list({ pattern: '!*.ts' })).toContain('begins with "!"');
   });
 
-  it('says when a folder has more than 1,000 entries', async () => {
+  it('reports a folder with more than 1,000 entries', async () => {
     await mkdir(join(workspace.root, 'many'));
     for (let index = 0; index < 1_001; index += 1) await mkdir(join(workspace.root, 'many', `d${index}`));
     const lines = (await list({ path: 'many' })).split('\n');
@@ -278,7 +278,7 @@ describe('glob', () => {
     expect(await glob('*.rs')).toBe('No files found for pattern: *.rs');
   });
 
-  it('finds the newest file wherever it is, also in folders that nothing was added to since', async () => {
+  it('finds the newest file in any folder, also in long unchanged ones', async () => {
     for (const [path, at] of Object.entries({ 'deep/down/newest.ts': 30, 'late/oldest.ts': 10, 'b.ts': 20, 'a.ts': 20 })) {
       await workspace.put(path, '');
       await utimes(join(workspace.root, path), at, at);
@@ -288,7 +288,7 @@ describe('glob', () => {
     expect((await glob('*.ts', { limit: 1 })).split('\n')[0]).toBe('deep/down/newest.ts');
   });
 
-  it('says how many files a glob matches when it does not show all', async () => {
+  it('reports how many files a glob matches beyond the shown ones', async () => {
     for (let index = 0; index < 21; index += 1) await workspace.put(`f${index}.ts`, '');
     const output = await tool.run({ pattern: '*.ts', path: '.', limit: 20, max_depth: 30 }, ctx);
     expect((await text(output)).split('\n').at(-1)).toBe('... (21 files, showing the 20 newest)');
@@ -321,7 +321,7 @@ describe('file_search', () => {
     await workspace.put('with:colon.ts', 'four\n');
   });
 
-  it('keeps no more of a searched line than a bound, however many matches it has', async () => {
+  it('keeps a bounded part of a searched line, for any number of matches', async () => {
     await workspace.put('long.txt', 'z'.repeat(2_000_000));
     expect(await search({ query: 'z' })).toMatch(/^A line is too long, or has too many matches, to be read\./);
     expect(await search({ query: 'z', output_mode: 'files_with_matches' })).toBe('long.txt');
@@ -336,7 +336,7 @@ describe('file_search', () => {
     expect(await search({ query: 'one', path: 'a.ts' })).toBe('a.ts:1:one');
   });
 
-  it('takes regular expressions or plain text in file_search, and explains a wrong expression', async () => {
+  it('accepts regular expressions or plain text in file_search, and explains a wrong expression', async () => {
     expect(await search({ query: 't[wh]\\w+$', include: '*.ts' })).toBe('a.ts:3:three');
     expect(await search({ query: '(2)', literal: true, include: 'a.*' })).toBe('a.ts:2:Two (2)');
     expect(await search({ query: '(' })).toMatch(/^The search is not valid: regex parse error/);
@@ -346,7 +346,7 @@ describe('file_search', () => {
     expect(await search({ query: '--help' })).toBe('No matches');
   });
 
-  it('shows context, file names or counts of file_search when asked', async () => {
+  it('shows context, file names or counts of file_search on request', async () => {
     expect(await search({ query: 'two', path: 'a.ts', context: 1 })).toBe('a.ts-1-one\na.ts:2:Two (2)\na.ts-3-three');
     expect(await search({ query: 'two', output_mode: 'files_with_matches' })).toBe('a.ts\nsrc/b.js');
     expect(await search({ query: 'two', output_mode: 'count' })).toBe('a.ts:1\nsrc/b.js:2');
@@ -363,7 +363,7 @@ describe('file_search', () => {
     expect(await search({ query: 'two', output_mode: 'files_with_matches', path: 'src' })).toBe('src/b.js');
   });
 
-  it('cuts long lines and long results of file_search and says so', async () => {
+  it('cuts long lines and long results of file_search, and reports it', async () => {
     await workspace.put('long', `two${'x'.repeat(600)}\n`);
     expect(await search({ query: 'twox' })).toBe(`long:1:two${'x'.repeat(497)}...[+103 chars]`);
     expect(await search({ query: 'two', max_results: 2 })).toMatch(/\.\.\. \(showing the first 2 matching lines, there are more\)$/);
@@ -373,7 +373,7 @@ describe('file_search', () => {
     expect(await search({ query: 'one', max_results: 1 })).toBe('a.ts:1:one');
   });
 
-  it('finds in file_search nothing outside, through links or paths', async () => {
+  it('finds nothing outside of the workspace through links or paths in file_search', async () => {
     await symlink(workspace.outside, join(workspace.root, 'out'));
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'link.txt'));
     expect(await search({ query: 'SECRET' })).toBe('No matches');
@@ -389,7 +389,7 @@ describe('file_search', () => {
     return fakeToolContext({ workspace, env: { PATH: alone } });
   }
 
-  it('searches the same where there is no bubblewrap', async () => {
+  it('finds the same without bubblewrap', async () => {
     const alone = await unconfined();
     await workspace.put('.gitignore', 'ignored*\n/out\n');
     await workspace.put('src/ignored.js', 'two');
@@ -405,7 +405,7 @@ describe('file_search', () => {
 
   // Limit of five minutes: 90 searches, each a process of its own.
   it.each([true, false])(
-    'finds nothing outside while another process keeps exchanging a folder for a link out (bubblewrap: %s) [PP-32]',
+    'finds nothing outside while another process keeps swapping a folder for a link (bubblewrap: %s) [PP-32]',
     async (sandboxed) => {
       const searcher = sandboxed ? ctx : await unconfined();
       await workspace.put('d/secret.txt', 'mine');
@@ -426,7 +426,7 @@ describe('file_search', () => {
     300_000,
   );
 
-  it('says what file_search misses where there is no ripgrep', async () => {
+  it('reports the limits of file_search without ripgrep', async () => {
     const failure = await tool
       .run({ ...defaults, query: 'x' }, fakeToolContext({ workspace, env: { PATH: '/nonexistent' } }))
       .catch((error: unknown) => error);
@@ -441,7 +441,7 @@ describe('file_search', () => {
 describe('sleep', () => {
   const tool = new SleepTool();
 
-  it('suspends sleep for what is left and holds nothing meanwhile [TB-09]', async () => {
+  it('suspends sleep for the remaining time without a slot [TB-09]', async () => {
     expect(await text(tool.run({ duration_ms: 300 }, ctx))).toBe('suspended for 300');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 120 })))).toBe('suspended for 180');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 300 })))).toBe('Slept for 300ms');

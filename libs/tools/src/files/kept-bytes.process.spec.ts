@@ -29,7 +29,7 @@ describe('a byte order mark', () => {
   const edit = (args: object) => textFrom(new FileEditTool().run({ path: 'a.cs', ...args }, ctx));
   const text = async () => (await bytes('a.cs')).toString('utf8');
 
-  it('keeps a byte order mark first when lines are inserted before the first, and when the first is replaced', async () => {
+  it('keeps a byte order mark first when lines are inserted before the first, or the first is replaced', async () => {
     expect(await edit({ insert_text: '// x', insert_line: 0 })).toBe('Inserted 1 line(s) after line 0 of a.cs');
     expect(await text()).toBe('\uFEFF// x\r\nusing System;\r\nclass A {}\r\n');
     await edit({ old_text: '\uFEFF// x\nusing System;', new_text: '\uFEFFusing Other;' });
@@ -42,17 +42,17 @@ describe('a byte order mark', () => {
     expect(await text()).toBe('\uFEFF// x\r\nusing System;\r\nclass B {}\r\n');
   });
 
-  it.each([MARKED.slice(1), MARKED])('keeps a byte order mark once when the whole file is written: %j', async (content) => {
+  it.each([MARKED.slice(1), MARKED])('keeps one byte order mark when the whole file is written: %j', async (content) => {
     await new FileWriteTool().run({ path: 'a.cs', content }, ctx);
     expect(await text()).toBe(MARKED);
   });
 
-  it('writes a byte order mark where the content has one', async () => {
+  it('writes a byte order mark of the content', async () => {
     await new FileWriteTool().run({ path: 'b.cs', content: MARKED }, ctx);
     expect((await bytes('b.cs')).toString('hex', 0, 4)).toBe('efbbbf75');
   });
 
-  it('finds the first line behind a byte order mark, with and without a sandbox', async () => {
+  it('finds the first line after a byte order mark, with and without a sandbox', async () => {
     const rg = findExecutable(['rg'], process.env['PATH']);
     const alone = join(workspace.outside, 'bin');
     await mkdir(alone);
@@ -67,7 +67,7 @@ describe('a byte order mark', () => {
 });
 
 describe('file_write', () => {
-  it('writes curly quotes as they are', async () => {
+  it('writes curly quotes unchanged', async () => {
     await new FileWriteTool().run({ path: 'a', content: '\u2019' }, ctx);
     expect((await bytes('a')).toString('hex')).toBe('e28099');
   });

@@ -71,7 +71,7 @@ describe('notebook_edit', () => {
     expect(diff).toMatchObject({ added: 3, removed: 3 });
   });
 
-  it('adds and takes the parts of code cells where the kind changes, and no others', async () => {
+  it('adds and removes the fields of code cells when the kind changes, and no others', async () => {
     const markdown = await edited(NOTEBOOK, { cell_id: 'c2', new_source: 'T', cell_type: 'markdown' });
     expect(markdown).toContain(
       '   "source": [\n    "T"\n   ], "cell_type": "markdown",\n   "metadata": {"n": 12345678901234567890, "f": 1e5, "g": 1.10},\n   "id": "c2"\n',
@@ -80,7 +80,7 @@ describe('notebook_edit', () => {
     expect(JSON.parse(code).cells[1]).toMatchObject({ cell_type: 'code', outputs: [], execution_count: null });
   });
 
-  it('inserts and deletes a cell between others, which stay', async () => {
+  it('inserts and deletes a cell between others, which stay unchanged', async () => {
     const inserted = await edited(NOTEBOOK, { edit_mode: 'insert', cell_id: 'c1', cell_type: 'markdown', new_source: '# T' });
     const [cell = ''] =
       /  \{\n   "cell_type": "markdown",\n   "id": "[0-9a-f]{8}",\n   "metadata": \{\},\n   "source": \[\n    "# T"\n   \]\n  \}/.exec(
@@ -94,7 +94,7 @@ describe('notebook_edit', () => {
     expect(JSON.parse(await edited(none, { edit_mode: 'insert', new_source: 'x' })).cells).toHaveLength(1);
   });
 
-  it('keeps a notebook in one line in one line', async () => {
+  it('keeps a one-line notebook on one line', async () => {
     const line = '{"cells":[{"cell_type":"markdown","metadata":{},"source":["a"]}],"metadata":{},"nbformat":4,"nbformat_minor":2}';
     expect(await edited(line, { cell_id: 'cell-0', new_source: 'b\nc' })).toBe(line.replace('["a"]', '["b\\n","c"]'));
     expect(await edited(line, { edit_mode: 'insert', cell_type: 'markdown', new_source: 'z' })).toBe(
@@ -102,7 +102,7 @@ describe('notebook_edit', () => {
     );
   });
 
-  it('keeps numbers that JSON has not, as Python writes them', async () => {
+  it('keeps numbers that Python writes and JSON lacks', async () => {
     const odd = NOTEBOOK.replace('"x": 1.0', '"x": [NaN, -Infinity, "NaN \\" Infinity"]').replace('"f": 1e5', '"f": Infinity');
     const after = await edited(odd, { cell_id: 'c2', new_source: 'y' });
     const [first = '', second = ''] = odd.split(`${FIRST.split('\n').at(-1)},\n`);
@@ -136,7 +136,7 @@ describe('notebook_edit', () => {
     expect([after.includes('"new"'), after.startsWith(before.slice(0, 200))]).toEqual([true, true]);
   });
 
-  it('asks which cell to replace or delete where there are several', async () => {
+  it('asks which of several cells to replace or delete', async () => {
     for (const edit_mode of ['replace', 'delete'])
       expect(await edited(NOTEBOOK, { edit_mode, new_source: 'x' })).toBe(
         'cell_id is required for replace and delete. Its cells are c1, c2.',
@@ -144,12 +144,12 @@ describe('notebook_edit', () => {
     expect(await edited(`{\n "cells": [\n${FIRST}\n${END}`, { new_source: 'x' })).toContain('"x"');
   });
 
-  it('takes no text of a cell for the space behind its colons', () => {
+  it('reads text of a cell exactly, also after its colons', () => {
     const text = '{"cells":[{"cell_type":"raw","metadata":{"":[["\\": "]]},"source":""}],"nbformat":4}';
     expect(new NotebookText(text).change(0, { source: ['a', 'b'] })).toBe(text.replace('"source":""', '"source":["a","b"]'));
   });
 
-  it('leaves other cells of a notebook as they are, whatever they are', () => {
+  it('leaves other cells of a notebook unchanged, whatever they contain', () => {
     const cell = fc.record({
       cell_type: fc.constant('raw'),
       metadata: fc.dictionary(fc.string(), fc.jsonValue()),

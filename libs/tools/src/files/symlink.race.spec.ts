@@ -60,7 +60,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     return seen;
   }
 
-  it('gives what is inside or nothing by 30,000 reads while a folder is exchanged for a link out [PP-32]', async () => {
+  it('reads only inside or fails, 30,000 times, while a folder is swapped for a link to the outside [PP-32]', async () => {
     const tool = new FileReadTool();
     const seen = await race(30_000, () => tool.run({ path: 'd/secret.txt' }, ctx), 1_000_000);
     expect(seen.inside + seen.refused).toBeGreaterThanOrEqual(30_000);
@@ -68,7 +68,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it('changes and shows nothing outside by 2,000 writes, edits and lists while a folder is exchanged for a link out [PP-32]', async () => {
+  it('changes and shows nothing outside in 2,000 writes, edits and lists while a folder is swapped for a link to the outside [PP-32]', async () => {
     const [write, edit, list] = [new FileWriteTool(), new FileEditTool(), new FileListTool()];
     const seen = await race(
       2_000,
@@ -84,7 +84,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it('finds nothing outside by 60 searches and globs while a folder is exchanged for a link out [PP-32]', async () => {
+  it('finds nothing outside in 60 searches and globs while a folder is swapped for a link to the outside [PP-32]', async () => {
     const [search, glob] = [new FileSearchTool(), new GlobTool()];
     const settings = { output_mode: 'content', literal: true, case_sensitive: true, context: 0, max_results: 100 } as const;
     await race(60, (n) =>

@@ -50,14 +50,14 @@ async function refusal(work: Promise<unknown>): Promise<ToolError> {
 }
 
 describe('paths of a workspace', () => {
-  it.each(['a.txt', './a.txt', 'x/../a.txt', '//a.txt'.slice(1)])('takes the path %s where it stays inside', async (path) => {
+  it.each(['a.txt', './a.txt', 'x/../a.txt', '//a.txt'.slice(1)])('accepts the path %s while it stays inside', async (path) => {
     await workspace.put('a.txt', 'hello');
     await expect(path.startsWith('/') ? refusal(read(path)) : read(path)).resolves.toEqual(
       path.startsWith('/') ? expect.any(ToolError) : 'hello',
     );
   });
 
-  it('takes an absolute path that begins with the root of the workspace', async () => {
+  it('accepts an absolute path that begins with the root of the workspace', async () => {
     await workspace.put('d/a.txt', 'hello');
     expect(await read(join(workspace.root, 'd/a.txt'))).toBe('hello');
   });
@@ -73,7 +73,7 @@ describe('paths of a workspace', () => {
     'a\nb',
     '..',
     'x'.repeat(5_000),
-  ])('refuses the path %j, says what is allowed and shows no path of the machine [PP-20]', async (path) => {
+  ])('refuses the path %j, states the allowed form and shows no path of the machine [PP-20]', async (path) => {
     const failure = await refusal(read(path));
     expect(failure.code).toBe('policy_denied');
     expect(failure.message).toMatch(/^Path not allowed: .*Only paths inside the workspace are allowed/s);
@@ -81,13 +81,13 @@ describe('paths of a workspace', () => {
   });
 
   it.each(['%2e%2e/outside/secret.txt', '．．/outside/secret.txt', '..%2foutside', '‥/outside', '..\\outside\\secret.txt'])(
-    'takes %s for plain names',
+    'treats %s as plain names',
     async (path) => {
       expect((await refusal(read(path))).message).toMatch(/^File not found/);
     },
   );
 
-  it('refuses a root that only looks like the root of the workspace', async () => {
+  it('refuses a root that only resembles the root of the workspace', async () => {
     expect((await refusal(read(`${workspace.root}-other/a`))).code).toBe('policy_denied');
   });
 
@@ -144,7 +144,7 @@ describe('paths of a workspace', () => {
     );
   });
 
-  it('stays inside of the workspace while another process keeps exchanging a folder for a link out [PP-32]', async () => {
+  it('stays inside of the workspace while another process keeps swapping a folder for a link to the outside [PP-32]', async () => {
     await workspace.put('d/secret.txt', 'mine');
     await workspace.put('spare/secret.txt', 'mine');
     const swapper = await startSwapper(workspace, 'd');
@@ -170,7 +170,7 @@ describe('paths of a workspace', () => {
 });
 
 describe('writing files of a workspace', () => {
-  it('makes missing folders of a written file, keeps nothing else and replaces in one step [PP-29]', async () => {
+  it('creates missing folders of a written file, leaves nothing else and replaces atomically [PP-29]', async () => {
     await write('new/deep/a.txt', 'one');
     await write('new/deep/a.txt', 'two');
     expect(await read('new/deep/a.txt')).toBe('two');
@@ -209,7 +209,7 @@ describe('withPathLock', () => {
     return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 
-  it('lets one in at a time by the lock of a path and leaves no lock and nothing visible behind [TB-41]', async () => {
+  it('admits one at a time by the lock of a path, and leaves no lock and nothing visible [TB-41]', async () => {
     let inside = 0;
     let most = 0;
     await Promise.all(
@@ -236,7 +236,7 @@ describe('withPathLock', () => {
     await expect(waiting).rejects.toBe(reason);
   });
 
-  it('breaks a lock that a killed process left, and tells the former holder before its effect', async () => {
+  it('breaks the lock of a killed process, and stops the former holder before its effect', async () => {
     const folder = join(workspace.root, '../~locks');
     await locked(never, async (commit) => {
       const [file = ''] = await readdir(folder);
@@ -257,7 +257,7 @@ async function restored(ws: TestWorkspace): Promise<TestWorkspace> {
 }
 
 describe('the root of a shared folder', () => {
-  it('refuses the root of a shared folder as a file to write: the answer says which folder it is', async () => {
+  it('refuses the root of a shared folder as a file to write, with the name of the folder', async () => {
     const shared = await testWorkspace();
     const roots = [{ path: shared.root, access: 'write' as const, locks: shared.outside }];
     const ctx = fakeToolContext({ workspace: { ...workspace, roots } });

@@ -27,7 +27,7 @@ describe('a search of a workspace', () => {
     return found;
   };
 
-  it('finds by ripgrep what is there', async () => {
+  it('finds the same as an independent search by ripgrep', async () => {
     expect(await search(AbortSignal.timeout(20_000))).toHaveLength(20);
   });
 

@@ -49,7 +49,7 @@ describe('the shell on a host over ssh', () => {
     }
   };
 
-  it('returns output, exit code and signal of a remote command as a command here does, and names the host [TB-01]', async () => {
+  it('returns output, exit code and signal of a remote command like a local one, and names the host [TB-01]', async () => {
     expect(await text('echo a; echo b >&2')).toBe('stdout:\na\n\n\nstderr:\nb\n');
     expect(await text('true')).toBe('command completed with no output');
     const failed = await run('printf partial; printf worse >&2; exit 255');
@@ -61,7 +61,7 @@ describe('the shell on a host over ssh', () => {
     expect(await text('kill -SEGV $$')).toBe('Exit code: 139');
   });
 
-  it('runs on a server over ssh that an ordinary user started, and ends there what runs too long', async () => {
+  it('runs on an unprivileged ssh server, and ends overlong commands there', async () => {
     const own = await SshServer.start({ asOrdinaryUser: true });
     const hosts = new RemoteHosts({ build: own.settings() }, { env: {} });
     const marker = newMarker();
@@ -76,14 +76,14 @@ describe('the shell on a host over ssh', () => {
     }
   });
 
-  it('runs nothing on a host where the rule of this worker is another than that of the gateway', async () => {
+  it('runs nothing on a host if this worker’s rule differs from the gateway’s', async () => {
     const unknown = { message: expect.stringContaining('run on the host build, which this worker does not know. Nothing was run.') };
     for (const hosts of [new RemoteHosts(), hostsOf({ sessions: ['other'] }), hostsOf({ tenant: 'rival' })])
       expect(await failureOf(run('echo ran > ran', {}, contextOf(), hosts))).toMatchObject({ code: 'unavailable', ...unknown });
     expect(await text('cat ran || echo none')).toContain('none');
   });
 
-  it('runs each session on a host in a folder of its own, and in no folder outside of it', async () => {
+  it('runs each session on a host in its own folder, and in no folder outside of it', async () => {
     const root = `${await realpath(server.path('work'))}/default/sessions/s1`;
     expect(await text('mkdir -p "a b"; echo kept > file; pwd; echo "$HOME"')).toBe(`${root}\n${root}\n`);
     expect(await text('pwd; cat ../file', { working_dir: 'a b' })).toBe(`${root}/a b\nkept\n`);
@@ -93,7 +93,7 @@ describe('the shell on a host over ssh', () => {
     expect(await failureOf(run('pwd', { working_dir: 'missing' }))).toMatchObject({ code: 'invalid_arguments' });
   });
 
-  it('shows a remote command no variable of the worker and nothing of the connection', async () => {
+  it('hides variables of the worker and the connection from a remote command', async () => {
     process.env['REMOTE_CANARY'] = 'canary';
     const seen = await text('env', {}, contextOf({ env: { PATH: '/nowhere', GIVEN: 'canary' } }));
     delete process.env['REMOTE_CANARY'];
@@ -103,7 +103,7 @@ describe('the shell on a host over ssh', () => {
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
-  it('shows each line of a remote command while it runs, also half of one, and keeps 1 MiB of a stream, end and exit code', async () => {
+  it('streams each line of a remote command, also a partial one, and keeps 1 MiB of a stream, its end and the exit code', async () => {
     const ctx = contextOf();
     const running = run('printf half; until [ -e gate ]; do sleep 0.02; done; echo two', {}, ctx);
     await eventually(() => ctx.updatedText() === 'half');
@@ -115,11 +115,11 @@ describe('the shell on a host over ssh', () => {
     expect(textOf(large).slice(MIB)).toBe(`\n[stderr truncated — 1,873,600 of 3,000,000 bytes were not kept]\n${tail}`);
   });
 
-  it('passes on text of a remote command that only begins like its own last line', async () => {
+  it('passes text of a remote command that only begins like its last line', async () => {
     expect(await text('printf "\\n\\nabc \\n" >&2; sleep 0.1; printf "\\n" >&2')).toBe('\n\nabc \n\n');
   });
 
-  it('kills a remote command on the host when it takes longer than it may, with what left its process group', async () => {
+  it('kills a remote command on the host after its time, with processes that left its group', async () => {
     const marker = newMarker();
     const daemon = `setsid bash -c 'trap "" TERM HUP; while :; do sleep 0.1; done' ${marker} & echo working; sleep 300`;
     const failure = await failureOverTime(daemon, 'working\n', 1_500);
@@ -128,13 +128,13 @@ describe('the shell on a host over ssh', () => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('leaves nothing of a remote command behind when it ends by itself', async () => {
+  it('leaves no process of a remote command that ends by itself', async () => {
     const marker = newMarker();
     expect(await text(`setsid bash -c 'sleep 300' ${marker} & bash -c 'sleep 300' ${marker} & echo up`)).toBe('up\n');
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('lets a cancelled remote command end in order, and kills it after the grace when it does not', async () => {
+  it('allows a cancelled remote command to end in order, and kills it after the grace', async () => {
     const cancelled = async (command: string, graceMs: number) => {
       const cancel = new AbortController();
       const ctx = contextOf({ signal: cancel.signal, graceMs });
@@ -152,7 +152,7 @@ describe('the shell on a host over ssh', () => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('holds a remote command to the limits of processor time and file size', async () => {
+  it('limits a remote command to its processor time and file size', async () => {
     const hosts = new RemoteHosts(
       { build: server.settings() },
       { env: {}, limits: { cpuSeconds: 1, fileBytes: MIB, openFiles: 64, memoryBytes: MIB, processes: 8 } },
@@ -189,7 +189,7 @@ describe('the shell on a host over ssh', () => {
     expect(await failureOf(running)).toMatchObject({ code: 'outcome_unknown' });
   });
 
-  it('connects to a host again when it was away, and says that nothing was run when it stays away', async () => {
+  it('reconnects to a host, and reports that nothing was run if it stays away', async () => {
     await server.stopListening();
     const failure = await failureOf(run('echo ran'));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: true } });
@@ -202,7 +202,7 @@ describe('the shell on a host over ssh', () => {
     expect(hosts.status()).toEqual([{ name: 'build', tenant: 'default', agents: ['*'], sessions: ['*'], ok: true }]);
   });
 
-  it('sends nothing to a host with another key than the pinned one, nor with a private key that the host does not know', async () => {
+  it('sends nothing to a host with another than the pinned key, nor with an unknown private key', async () => {
     const other = hostsOf({ hostKeys: [server.publicKey('other')] });
     const failure = await failureOf(run('echo ran', {}, contextOf(), other));
     expect(failure).toMatchObject({ code: 'unavailable', options: { retryable: false } });
@@ -212,7 +212,7 @@ describe('the shell on a host over ssh', () => {
     expect(await stranger.get('build')?.probe()).toEqual({ ok: false, reason: 'it refuses the configured user or key' });
   });
 
-  it('takes the private key for ssh from the environment, too, and forwards no agent', async () => {
+  it('reads the private key for ssh from the environment, too, and forwards no agent', async () => {
     const key = server.privateKey();
     const hosts = hostsOf({ identity: { secretEnv: 'BUILD_KEY' } }, { BUILD_KEY: key });
     expect(await text('echo "[$SSH_AUTH_SOCK]"', {}, contextOf(), hosts)).toBe('[]\n');
@@ -221,7 +221,7 @@ describe('the shell on a host over ssh', () => {
     );
   });
 
-  it('refuses on a host what would run beside it on the worker: files, interpreters, a persistent shell', async () => {
+  it('refuses on a host the tools that would run on the worker: files, interpreters, a persistent shell', async () => {
     const ctx = contextOf();
     const files = new FileReadTool();
     expect(await failureOf(files.run({ path: 'file' }, ctx))).toMatchObject({

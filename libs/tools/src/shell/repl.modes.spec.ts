@@ -62,7 +62,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toBe('=> 41');
   });
 
-  it('reports the CPU time of code, or that it is not known', async () => {
+  it('reports the CPU time of code, or that it is unknown', async () => {
     const times: unknown[] = [];
     await run('python', 'sum(range(10**6))', context({ onCpuTime: (ms) => void times.push(ms) }));
     const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits };
@@ -90,7 +90,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('bash', 'echo $x; basename "$PWD"')).toBe('41\ndeep\n');
   });
 
-  it('interrupts code after its time, and says that the state was kept', async () => {
+  it('interrupts code after its time, and reports the preserved state', async () => {
     await run('python', 'n = 1');
     await run('node', 'var n = 1');
     for (const [language, code] of [
@@ -108,7 +108,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   });
 
-  it('interrupts code in the middle of its output in Node.js, and writes again afterwards', async () => {
+  it('interrupts code in the middle of its output in Node.js, and prints again afterwards', async () => {
     await run('node', 'var n = 1');
     for (const stream of ['log', 'error', 'log', 'error']) {
       const failure = await failureOverTime('node', `for (;;) console.${stream}("begun")`, 300);
@@ -117,7 +117,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     }
   });
 
-  it('interrupts code also when its time is over before it begins', async () => {
+  it('interrupts code whose time is over before it begins', async () => {
     for (const language of ['python', 'node'] as const)
       for (const limitMs of [1, 10, 20, 30, 50, 70]) {
         const ctx = context({ sessionId: `early ${limitMs}` });
@@ -163,7 +163,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toBe('=> 7');
   });
 
-  it('loses the state with code that ends its interpreter, or takes too much memory, and says so', async () => {
+  it('loses the state with code that ends its interpreter or takes too much memory, and reports it', async () => {
     await run('python', 'n = 1');
     expect((await failureOf(run('python', 'import os; os._exit(5)'))).message).toMatch(
       /^The interpreter is gone, and the state is lost: it ended with exit code 5/,
@@ -174,7 +174,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', 'n')).toContain("NameError: name 'n' is not defined");
   });
 
-  it('pauses code between calls with all it started, and goes on with the next call', async () => {
+  it('pauses code between calls with everything it started, and resumes it with the next call', async () => {
     const marker = newMarker();
     await run('python', STARTS_PROCESSES(marker));
     const found = processesWith(marker);
@@ -189,7 +189,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect([...processesWith(marker), ...processesWith(workspace.root)]).toEqual([]);
   });
 
-  it('pauses code between calls in Node.js, and its timers go on with the next call', async () => {
+  it('pauses code between calls in Node.js, and resumes its timers with the next call', async () => {
     await run('node', 'var n = 0; setInterval(() => n++, 1)');
     expect(await text('node', 'await new Promise((r) => setInterval(() => n > 9 && r(), 1)); n > 9')).toBe('=> true');
   });
@@ -203,7 +203,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('runs code in an interpreter of its own while that of earlier code ends, and ends it with the session, too', async () => {
+  it('runs code in a new interpreter while an earlier one ends, and ends it with the session, too', async () => {
     const marker = newMarker();
     const session = { tenantId: context().tenantId, sessionId: 'one' };
     let next: Promise<unknown> | undefined;
@@ -220,7 +220,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  it('finds nothing of code of another session, tenant, user or language, or of a session of the same name', async () => {
+  it('separates code by session, tenant, user and language, also after a deleted session of the same name', async () => {
     await run('python', 'secret = 1');
     for (const other of [{ sessionId: 'two' }, { tenantId: 'rival' }, { sessionEpoch: 1 }, { userId: 'eve' }]) {
       expect(await text('python', 'secret', context(other))).toContain('NameError');
@@ -232,7 +232,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     expect(await text('python', '"secret" in globals()', without as ReturnType<typeof context>)).toBe('=> False');
   });
 
-  it('says that the state is lost when another session of the tenant took the room, and why', async () => {
+  it('reports a lost state when another session of the tenant took the room, with the reason', async () => {
     for (const sessionId of ['a', 'b', 'c']) await run('python', 'n = 1', context({ sessionId }));
     expect(await text('python', 'n', context({ sessionId: 'c' }))).toBe('=> 1');
     const lost = await text('python', '1', context({ sessionId: 'a' }));
@@ -241,7 +241,7 @@ describe.each(sandboxes)('code %s', (_name, sandbox) => {
     );
   });
 
-  it('takes the modules that run Python code from Python, and those it asks for also from the workspace', async () => {
+  it('imports the modules of the runner from Python itself, and those of code also from the workspace', async () => {
     for (const name of ['ast', 'json', 'os', 'traceback', 'linecache', 'sitecustomize', 'usercustomize', 'own'])
       await workspace.put(`${name}.py`, 'print("planted")');
     const ctx = context({ sessionId: 'planted' });

@@ -34,7 +34,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('kills a fork bomb in sessions of its own whole', async () => {
+    it('kills a whole fork bomb, also in sessions of its own', async () => {
       const marker = newMarker();
       const bomb = `: ${marker}; export marker=${marker}; bomb() { trap '' TERM; [ $1 -eq 0 ] || { setsid bash -c 'bomb $1' ${marker} $(($1 - 1)) & setsid bash -c 'bomb $1' ${marker} $(($1 - 1)) & }; sleep 300; }; export -f bomb; bomb ${DOUBLINGS}`;
       const failure = await besideNeighbour(() => failureOf(runs.run(bomb, {}, runs.context(), { processes: 48 })));
@@ -42,7 +42,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('kills a command that takes 8 GB long before', async () => {
+    it('kills a command long before it takes 8 GB', async () => {
       const marker = newMarker();
       const greedy = `: ${marker}; head -c 8G /dev/zero | tail -c 8G > /dev/null`;
       const failure = await besideNeighbour(() => failureOf(runs.run(greedy, {}, runs.context(), { memoryBytes: 128 * MIB })));

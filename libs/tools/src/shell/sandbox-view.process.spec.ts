@@ -58,14 +58,14 @@ describe('what a command sees of folders that were opened to it', () => {
       outputOf(await new ShellTool(sandbox).run({ command, persistent: false, background: false }, fakeToolContext({ workspace: of }))),
     );
 
-  it('leaves out of opened folders what is denied in them, also for writing only', async () => {
+  it('hides denied paths in opened folders, also in write-only ones', async () => {
     const at = (path: string): string => join(home, path);
     const view = await resolveSandboxView(workspace, new AbortController().signal);
     expect(view?.hidden.map(({ path }) => path).toSorted()).toEqual(['opened/secret', 'shared/secret', 'tenants/one/.env'].map(at));
     expect(view?.readOnly.toSorted()).toEqual(['shared/kept', 'shared/secret', 'tenants/one/.env'].map(at));
   });
 
-  it('keeps denied folders from a command that names them by a pattern', async () => {
+  it('hides denied folders from a command that names them by a pattern', async () => {
     expect(await run(`cat ${home}/*/s*/key ${home}/shared/open ${home}/opened/file .e*; true`)).not.toMatch(/secret\/key|one\/\.env/);
     expect(await run(`cat ${home}/shared/open ${home}/opened/file own`)).toBe('shared/openopened/filetenants/one/own');
     expect(await run(`echo x > ${home}/shared/k*t || echo y > ${home}/shared/new; cat ${home}/shared/kept ${home}/shared/new`)).toContain(
@@ -73,7 +73,7 @@ describe('what a command sees of folders that were opened to it', () => {
     );
   });
 
-  it('shows a command the workspace also where a denied folder lies around it', async () => {
+  it('shows a command the workspace also within a denied folder', async () => {
     const around = { path: home, access: 'write' as const, locks: home };
     const of = { ...workspace, roots: [around], opened: [], denied: deniedAt({ read: ['tenants', 'tenants/one/.env'], write: [] }) };
     expect(await run(`ls -a ${home}/tenants; cat own; echo more > more && cat more`, of)).toBe('.\n..\none\ntenants/one/ownmore\n');
@@ -81,7 +81,7 @@ describe('what a command sees of folders that were opened to it', () => {
 });
 
 describe('looking for what is denied', () => {
-  it('lets timers and a cancel through while it looks for what is denied', async () => {
+  it('lets timers and a cancel through during the search for denied paths', async () => {
     const home = await mkdtemp(join(tmpdir(), 'view-'));
     await Promise.all(Array.from({ length: 200 }, (_, n) => writeFile(join(home, `file-${n}`), '')));
     let asked = 0;

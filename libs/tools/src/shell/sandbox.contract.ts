@@ -33,7 +33,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       });
     });
 
-    it('tells the CPU time of a command, or that it is not known', async () => {
+    it('reports the CPU time of a command, or that it is unknown', async () => {
       const times: unknown[] = [];
       await runs.run('true', {}, { ...runs.context(), onCpuTime: (ms) => void times.push(ms) });
       const bare = { file: '/bin/true', args: [], cwd: '/', env: {}, limits: DEFAULT_LIMITS };
@@ -67,12 +67,12 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       await expect(runs.run('pwd', { working_dir })).rejects.toMatchObject({ name: 'ToolError', code });
     });
 
-    it('leaves files of a command that belong to the owner of the workspace, and reads those of the owner', async () => {
+    it('leaves files of a command to the owner of the workspace, and reads the owner’s files', async () => {
       expect(await runs.text('echo made > made && cat made file && test -O file && echo mine')).toBe('made\nmine\n');
       expect((await stat(join(runs.root, 'made'))).uid).toBe((await stat(runs.root)).uid);
     });
 
-    it('gives a command a user with a name, localhost, and the usual folders for what is temporary', async () => {
+    it('gives a command a user with a name, localhost, and the usual temporary folders', async () => {
       expect(await runs.text('getent passwd "$(id -u)" | cut -d: -f3; id -gn >/dev/null')).toMatch(/^\d+\n$/);
       expect(await runs.text('getent ahosts localhost | cut -d" " -f1 | sort -u')).toMatch(/^(127\.0\.0\.1|::1)\n/);
       expect(await runs.text('for folder in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $folder)" && echo $folder; done')).toBe(
@@ -100,7 +100,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(ctx.updatedText()).toBe('one\ntwo\n');
     });
 
-    it('keeps 1 MiB of a stream of a command, says so, and sends no more as updates', async () => {
+    it('keeps 1 MiB of a command’s stream, reports it, and sends no further updates', async () => {
       const ctx = runs.context();
       const output = await runs.run('head -c 3000000 /dev/zero | tr "\\0" x', {}, ctx);
       expect(textOf(output).slice(1_048_576)).toBe(
@@ -110,13 +110,13 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.details).toMatchObject({ stdoutBytes: 3_000_000 });
     });
 
-    it('kills a command when it takes longer than it may, and shows the last it said [EX-31]', async () => {
+    it('kills a command after its time, and shows its last output [EX-31]', async () => {
       const failure = await failureOf(runs.run('echo working; sleep 300', { timeout_ms: 1_500 }));
       expect(failure).toMatchObject({ code: 'run_timeout' });
       expect(failure.message).toBe('Command timed out after 1.5s and was killed\n\nLast output:\nworking');
     });
 
-    it('lets a cancelled command end in order', async () => {
+    it('allows a cancelled command to end in order', async () => {
       const cancel = new AbortController();
       const ctx = runs.context({ signal: cancel.signal, graceMs: 10_000 });
       const running = runs.run(
@@ -131,7 +131,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(await runs.text('cat tidied')).toBe('tidy\n');
     });
 
-    it('kills a command that ignores SIGTERM after the grace that the cancel brought, and leaves nothing of it', async () => {
+    it('kills a command that ignores SIGTERM after the cancel’s grace, with all its processes', async () => {
       const cancel = new AbortController();
       let graceMs = 60_000;
       const base = runs.context({ signal: cancel.signal });
@@ -146,7 +146,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(processesWith(marker)).toEqual([]);
     });
 
-    it('refuses a command that is too long for the system, or has a NUL in it, with what to do', async () => {
+    it('refuses a command that is too long for the system or contains NUL, with advice', async () => {
       const failure = await failureOf(runs.run(`echo ${'x'.repeat(200_000)}`));
       expect(failure).toMatchObject({ code: 'invalid_arguments' });
       expect(failure.message).toContain('Write the script to a file');

@@ -20,13 +20,13 @@ if ((await working.probe()).ok) {
   for (const suite of [sandboxContract, sandboxLimitsContract, shellStateContract]) suite('bubblewrap', bubblewrap);
 } else {
   describe('the sandbox bubblewrap on a machine where it does not work', () => {
-    it('runs nothing where bubblewrap does not work and says why', () =>
+    it('runs nothing if bubblewrap does not work, with the reason', () =>
       expectRefusal(working, /^shell tool is disabled: bwrap (does not work here|is not installed)/));
   });
 }
 
 describe('a sandbox that does not work', () => {
-  it('runs nothing in a sandbox that does not work and says what to install or set', async () => {
+  it('runs nothing in a broken sandbox, and states what to install or set', async () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/bin/false' }), /^shell tool is disabled: bwrap does not work here/);
     await expectRefusal(
       new BubblewrapSandbox({ bwrap: undefined }),
@@ -35,7 +35,7 @@ describe('a sandbox that does not work', () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/nonexistent/bwrap' }), /apt-get install bubblewrap/);
   });
 
-  it('runs nothing when the sandbox is none, by setting or because none was chosen [EX-31, TB-05]', async () => {
+  it('runs nothing if the sandbox is none, by setting or by default [EX-31, TB-05]', async () => {
     await expectRefusal(new DisabledSandbox(), /^shell tool is disabled: SANDBOX switches commands off .* set SANDBOX=bubblewrap/);
     await expectRefusal(undefined, /^shell tool is disabled: no sandbox was chosen/);
   });

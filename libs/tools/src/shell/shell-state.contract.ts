@@ -14,7 +14,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
     const keeps = (ctx: ToolContext, command: string, more: { working_dir?: string; timeout_ms?: number } = {}) =>
       runs.text(command, { persistent: true, ...more }, ctx);
 
-    it('stays with a persistent shell in the folder it went to, inside the workspace and in /tmp [TB-05]', async () => {
+    it('keeps the folder of a persistent shell, inside the workspace and in /tmp [TB-05]', async () => {
       const ctx = await runs.session('folders');
       await keeps(ctx, 'mkdir -p "a b/c" && cd "a b/c"');
       expect(await keeps(ctx, 'pwd; cd ..')).toBe(`${ctx.workspace.root}/a b/c\n`);
@@ -36,7 +36,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'echo "[$plain][$1][$#]"')).toBe('[][][0]\n');
     });
 
-    it('keeps functions of a persistent shell that need extended patterns, and which functions are exported', async () => {
+    it('keeps functions of a persistent shell with extended patterns, and exported ones', async () => {
       const ctx = await runs.session('functions');
       const define = 'shopt -s extglob\nf() { case $1 in +([0-9])) echo num;; *) echo other;; esac; }\nzz() { echo zz; }';
       expect(await keeps(ctx, `${define}\nf 12`)).toBe('num\n');
@@ -47,7 +47,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'bash -c greet 2>/dev/null || greet')).toBe('hi\n');
     });
 
-    it('keeps what a failing command or an exit left in a persistent shell, and answers with its code', async () => {
+    it('keeps the changes before a failure or an exit in a persistent shell, and returns its code', async () => {
       const ctx = await runs.session('failing');
       const failed = await runs.run('x=1; set -eu; y=2; false; y=3', { persistent: true }, ctx);
       expect(textOf(failed)).toBe('Exit code: 1');
@@ -57,7 +57,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       );
     });
 
-    it('keeps neither variables that the worker sets for each command, nor other options, aliases and traps', async () => {
+    it('drops variables that the worker sets for each command, other options, aliases and traps', async () => {
       const ctx = await runs.session('fresh');
       await keeps(
         { ...ctx, env: { PATH: '/usr/bin:/bin', GIVEN: 'old', MINE: 'old' } },
@@ -68,7 +68,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       );
     });
 
-    it('says which options and aliases a persistent shell does not keep, and traces no command of its own', async () => {
+    it('lists options and aliases that a persistent shell drops, and traces only its own commands', async () => {
       const ctx = await runs.session('options');
       const said = (names: string) => `this shell does not keep ${names}: set them in each command\n`;
       expect(await keeps(ctx, "alias hi='echo hi'; set -o noclobber; shopt -s globstar")).toBe(
@@ -80,7 +80,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'true')).toBe('command completed with no output');
     });
 
-    it('restores a persistent shell as it was before when a command is cut off', async () => {
+    it('restores the previous state of a persistent shell after a cut-off command', async () => {
       const ctx = await runs.session('cut');
       await keeps(ctx, 'x=before');
       await failureOf(runs.run('x=during; echo up; sleep 300', { persistent: true, timeout_ms: 400 }, { ...ctx, graceMs: 50 }));
@@ -101,7 +101,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
         ).toBe('theirs\n');
     });
 
-    it('keeps what was written into the state of a persistent shell inside of the sandbox', async () => {
+    it('keeps content written into the state of a persistent shell inside of the sandbox', async () => {
       const ctx = await runs.session('hostile');
       const marker = newMarker();
       await keeps(ctx, 'true');
@@ -119,7 +119,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       }
     });
 
-    it('takes over no half or endless state of a persistent shell, and says so when it was too large', async () => {
+    it('drops a partial or endless state of a persistent shell, and reports one that was too large', async () => {
       const ctx = await runs.session('large');
       await keeps(ctx, 'x=small');
       expect(await keeps(ctx, 'x=large; big=$(head -c 300000 /dev/zero | tr "\\0" x)')).toContain("this command's are not kept");
@@ -129,7 +129,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await readdir(join(dirname(ctx.workspace.root), '~shell'))).not.toContainEqual(expect.stringContaining('large~'));
     });
 
-    it('shows output of a persistent shell while it runs, and kills what it left in the background', async () => {
+    it('streams output of a persistent shell, and kills its background processes', async () => {
       const ctx = await runs.session('streaming');
       const running = runs.run('echo up; until [ -e go ]; do sleep 0.02; done; sleep 300 & echo done', { persistent: true }, ctx);
       await eventually(() => ctx.updatedText() === 'up\n');

@@ -12,7 +12,7 @@ let pool: ThreadPool<{ readonly keep: boolean }, number>;
 afterEach(() => pool.close());
 
 describe('a pool of threads', () => {
-  it('rejects a task that is aborted while it waits, and gives its turn to the next', async () => {
+  it('rejects an aborted waiting task, and gives its turn to the next', async () => {
     pool = new ThreadPool({ source, workerData: {}, limits: {} });
     const [first, others, waiting] = [new AbortController(), new AbortController(), new AbortController()];
     const kept = [first, others].map(({ signal }) => expect(pool.run({ keep: true }, TIMEOUT_MS, signal)).rejects.toThrow('aborted'));

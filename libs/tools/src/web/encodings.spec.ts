@@ -32,7 +32,7 @@ describe('the text of an answer', () => {
     ['%PDF-1.7 begins each file of this version.\nprüfe', 'text/markdown; charset=utf-8'],
     ['GIF8 = 1\n', 'application/json'],
     ['PK is no archive', 'text/plain'],
-  ])('shows a text that begins as a file of another kind: %s', async (text, type) => {
+  ])('shows a text that begins like a file of another kind: %s', async (text, type) => {
     expect(await texts(type, Buffer.from(text))).toEqual([text, text]);
   });
 

@@ -109,7 +109,7 @@ async function fetchText(
 }
 
 describe('web_fetch', () => {
-  it('gives a page as Markdown under its facts, without scripts, styles, drawings and comments [TB-58]', async () => {
+  it('returns a page as Markdown below its facts, without scripts, styles, drawings and comments [TB-58]', async () => {
     const { header, body } = await fetchText('/page');
     expect(header.split('\n')).toEqual([
       `URL: http://${site.host}/page`,
@@ -131,7 +131,7 @@ describe('web_fetch', () => {
     expect((await fetchText('/links/page', { output_format: 'raw' })).body).toBe(LINKS);
   });
 
-  it('gives a page as text, as source, or only its facts [TB-58]', async () => {
+  it('returns a page as text, as source, or only its facts [TB-58]', async () => {
     expect((await fetchText('/page', { output_format: 'text' })).body).toBe('Menu\n\nAll fresh, see prices.\n\n- tea\n- cake');
     expect((await fetchText('/page', { output_format: 'raw' })).body).toBe(PAGE);
     expect(await fetchText('/page', { output_format: 'metadata_only' })).toMatchObject({
@@ -178,7 +178,7 @@ describe('web_fetch', () => {
     expect(failure.message).toBe(`HTTP ${status} ${words} from http://${site.host}/status/${status}\n\nbecause ${'x'.repeat(504)}`);
   });
 
-  it('says what the network did in web_fetch', async () => {
+  it('reports network errors in web_fetch', async () => {
     expect(await failureOf(fetchText('/hang-up'))).toMatchObject({
       code: 'tool_failed',
       options: { retryable: true },
@@ -207,7 +207,7 @@ describe('web_fetch and hostile servers', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('gives up after 10 redirects in web_fetch', async () => {
+  it('fails after 10 redirects in web_fetch', async () => {
     expect((await failureOf(fetchText('/hop/11'))).message).toContain('more than 10 redirects');
   });
 
@@ -222,7 +222,7 @@ describe('web_fetch and hostile servers', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('looks a name up once a connection and connects to what was checked, so a second answer changes nothing [PP-45]', async () => {
+  it('resolves a name once per connection and connects to the checked address, against a changed second answer [PP-45]', async () => {
     const [, port] = site.host.split(':');
     const asked: string[] = [];
     const rebinding = new EgressPolicy([`rebind.example:${port}`], async (name) => {
@@ -237,7 +237,7 @@ describe('web_fetch and hostile servers', () => {
     expect(asked).toEqual(['rebind.example']);
   });
 
-  it('checks a name again for every hop, with nothing kept from the one before', async () => {
+  it('checks a name again at every hop, without a cached result', async () => {
     const [, port] = site.host.split(':');
     let trusted = true;
     const hops = await testSite((_request, response) => {
@@ -273,7 +273,7 @@ describe('web_fetch and hostile servers', () => {
     expect((await failureOf(fetchText('/layers'))).message).toContain('the content encoding "gzip, gzip" is not supported');
   });
 
-  it('answers with bare text in time for a page that the converter cannot take, and blocks nothing meanwhile', async () => {
+  it('answers with bare text in time for a page that the converter cannot read, without blocking', async () => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 50);
     const { body, details } = await fetchText('/deep');

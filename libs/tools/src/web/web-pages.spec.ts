@@ -162,12 +162,12 @@ describe('web_fetch of a page', () => {
       expect((await read(`<base href="${base}"><a href=x>a</a>`, 'markdown')).body).toBe('[a](http://site/x)');
   });
 
-  it('keeps the columns of a table that has links with bars', async () => {
+  it('keeps the columns of a table with bars in links', async () => {
     const { body } = await read('<table><tr><td><a href="/x?a|b|c">l</a><td>A</table>', 'markdown');
     expect(body.split('\n')[0]).toBe('| [l](http://site/x?a%7Cb%7Cc) | A |');
   });
 
-  it('takes the title of the page, not that of a drawing or a script', async () => {
+  it('reads the title of the page, not of a drawing or a script', async () => {
     const html = '<script>"<title>no</title>"</script><svg><title>no</title></svg><title> A &lt;b&gt;\n &amp; <i>C </title><p>B</p>';
     expect(await read(html)).toEqual({ body: 'B', title: 'A <b> & <i>C' });
   });
@@ -177,7 +177,7 @@ describe('web_fetch of a page', () => {
     expect(await wordsOf(html)).toBe('A B <c>');
   });
 
-  it('keeps the words of a page whose tags multiply', async () => {
+  it('keeps the words of a page with multiplying tags', async () => {
     const fonts = Array.from({ length: 4_000 }, (_unused, n) => `<font size=${n}>`).join('');
     expect(await wordsOf(`<p>A${fonts}${'<p>x'.repeat(4_000)}<p>B`)).toMatch(/^A x x .* x B$/);
   });

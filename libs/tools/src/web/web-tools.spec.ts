@@ -37,13 +37,13 @@ describe('web_search', () => {
     return textFrom(tool.run({ query: 'q', count: 5, ...more }, fakeToolContext()));
   };
 
-  it('says that web_search is not configured', async () => {
+  it('reports that web_search is not configured', async () => {
     expect(await search({})).toBe(
       'Web search is not configured. Ask the operator to set SEARXNG_URLS, BRAVE_API_KEY or TAVILY_API_KEY for the workers.',
     );
   });
 
-  it('asks Brave and Tavily as they want it, and shows web addresses only', async () => {
+  it('queries Brave and Tavily in their forms, and shows web addresses only', async () => {
     const base = `http://${site.host}`;
     expect(await search({ BRAVE_API_KEY: 'k1', BRAVE_URL: base }, { freshness: 'week' })).toBe('1. B\n   https://b.example/\n   of brave');
     expect(seen.at(-1)).toMatchObject({ path: expect.stringMatching(/freshness=pw/), headers: { 'x-subscription-token': 'k1' } });
@@ -56,7 +56,7 @@ describe('web_search', () => {
     expect(failed).toBe('No search engine answered. searxng: its answer has another form; searxng: it could not be reached');
   });
 
-  it('refuses addresses of search engines that are none at the start', () => {
+  it('refuses invalid addresses of search engines at the start', () => {
     expect(() => searchProvidersFrom({ SEARXNG_URLS: 'ftp://x' })).toThrow('SEARXNG_URLS: expected http or https URLs, got "ftp://x"');
   });
 });
@@ -69,7 +69,7 @@ describe('http_request', () => {
     return textFrom(tool.run(args, fakeToolContext()));
   };
 
-  it('gives a secret of http_request to its hosts and tenants only', () => {
+  it('sends a secret of http_request to its hosts and for its tenants only', () => {
     expect(secrets.valueOf('KEY', 'api.example', 'one')).toBe('value');
     for (const [name, host, tenant] of [
       ['KEY', 'other.example', 'one'],
@@ -97,7 +97,7 @@ describe('http_request', () => {
 });
 
 describe('paragraphs around search terms', () => {
-  it('gives the first paragraphs where none has any of the search terms', () => {
+  it('returns the first paragraphs if none contains a search term', () => {
     const text = Array.from({ length: 30 }, (_unused, index) => `p${index}`).join('\n\n');
     expect(matchingSegments(text, 'p5, p7').text).toBe('p4\n\np5\n\np6\n\np7\n\np8');
     expect(matchingSegments(text, 'p1 p29').text).toMatch(/^p0\n\np1\n\n/);

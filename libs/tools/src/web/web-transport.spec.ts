@@ -94,14 +94,14 @@ describe('web_fetch at a redirect', () => {
     expect([(await fetchFrom([host], '/start#here')).url, (await fetchFrom([host], '/own#here')).url]).toEqual(['/end#here', '/end#there']);
   });
 
-  it.each([301, 302, 303, 307, 308])('follows a redirect of status %i, and takes one without a place for the page', async (status) => {
+  it.each([301, 302, 303, 307, 308])('follows a redirect of status %i, and reads one without a location as the page', async (status) => {
     const { host } = await rawSite(({ path }) => (path === '/' ? { status, head: ['Location: /end'] } : {}));
     expect((await fetchFrom([host], '/')).url).toBe('/end');
     const none = await rawSite(() => ({ status, body: 'no place' }));
     expect(await failureOf(fetchFrom([none.host], '/'))).toContain('no place');
   });
 
-  it('takes a redirect to an empty place for the page', async () => {
+  it('reads a redirect with an empty location as the page', async () => {
     const { host, requests } = await rawSite(() => ({ status: 302, head: ['Location: '], body: 'no place' }));
     expect(await failureOf(fetchFrom([host], '/'))).toContain('no place');
     expect(requests).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('web_fetch of an answer without a type', () => {
     ['<HTML><p>hello</p>', 'hello'],
     ['<p>hello</p>', '<p>hello</p>'],
     ['plain <html>', 'plain <html>'],
-  ])('takes %j for what browsers take it', async (body, expected) => {
+  ])('reads the location %j as browsers do', async (body, expected) => {
     const { host } = await rawSite(() => ({ body }));
     expect((await fetchFrom([host], '/')).body).toBe(expected);
   });
@@ -186,7 +186,7 @@ describe('web_fetch with cookies', () => {
     expect((await fetchFrom([host], '/')).body).toBe('arrived');
   });
 
-  it('sends no cookie to another host, and keeps none for the next call', async () => {
+  it('sends no cookie to another host, and forgets cookies after the call', async () => {
     const other = await rawSite(() => ({}));
     const { host, requests } = await rawSite(() => ({
       status: 302,
@@ -226,7 +226,7 @@ describe('a compressed answer', () => {
     ['aws-chunked,gzip', gzipSync(PAGE)],
     ['8bit', Buffer.from(PAGE)],
     ...(zstd === undefined ? [] : [['zstd', zstd(PAGE)] as const]),
-  ])('reads a body where its encoding is "%s"', async (encoding, body) => {
+  ])('decodes a body with the encoding "%s"', async (encoding, body) => {
     const { host } = await rawSite(() => ({ head: ['content-type: text/html', `content-encoding: ${encoding}`], body }));
     expect((await fetchFrom([host], '/')).body).toBe('hello');
     expect(await send(host)).toContain(PAGE);
@@ -265,14 +265,14 @@ describe('http_request', () => {
     return { text: await send(host, { headers }), headers: requests[0]?.headers };
   };
 
-  it('names itself in a request and takes any type of answer, as curl does', async () => {
+  it('sends its name in a request and accepts any type of answer, as curl does', async () => {
     expect(await sent({})).toMatchObject({
       text: expect.stringMatching(/^Status: 200/),
       headers: { 'user-agent': 'toolyard', accept: '*/*' },
     });
   });
 
-  it('lets a call name another user agent', async () => {
+  it('accepts another user agent in a call', async () => {
     const { headers } = await sent({ 'User-Agent': 'mine/1', ACCEPT: 'text/plain' });
     expect(headers).toMatchObject({ 'user-agent': 'mine/1', accept: 'text/plain' });
   });

@@ -50,7 +50,7 @@ describe('terminal colours', () => {
 });
 
 describe('streamed text', () => {
-  it('reads streamed text the same however it is cut into chunks', () => {
+  it('reads streamed text the same in chunks of any size', () => {
     const whole = `one ${E}[32mgreen${E}[0m\nprogress 1%\rprogress 2%\nlast`;
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
@@ -65,7 +65,7 @@ describe('streamed text', () => {
     );
   });
 
-  it('keeps a colour of streamed text until it is reset, and the time of each line', () => {
+  it('continues a colour across lines until it is reset, and keeps the time of each line', () => {
     const terminal = new TerminalText();
     terminal.append(`plain\n${E}[31mred\nstill red\n${E}[0mplain`, 7);
     terminal.append(' again', 8);

@@ -5,7 +5,7 @@ import { linesOf } from './terminal-text.js';
 const E = '\u001b';
 
 describe('finding in a log', () => {
-  it('finds lines in any case, over colours, and takes no character as a pattern', () => {
+  it('finds lines regardless of case and colours, and treats the query as plain text', () => {
     const log = linesOf(`a.b\naxb\nA.${E}[31mB${E}[0m\n`);
     expect(findLines(log, 'a.b')).toEqual([0, 2]);
     expect(findLines(log, '')).toEqual([]);
@@ -16,7 +16,7 @@ describe('finding in a log', () => {
     expect(firstError(linesOf('terror\nall good'))).toBeUndefined();
   });
 
-  it('marks what was found within the colours of a line', () => {
+  it('highlights matches within coloured lines', () => {
     const line = linesOf(`one t${E}[31mwo two${E}[0m`).line(0);
     const marked = markFound(line, 'TWO');
     expect(marked.map(({ text, found = false }) => [text, found])).toEqual([

@@ -12,7 +12,7 @@ const child = (id: string, toolCallId: string, second: number) =>
   ({ id, tool: 'echo', toolCallId, submittedAt: `2026-01-01T00:00:0${second}Z` }) as CallSummary;
 
 describe('the turns of a sub-agent', () => {
-  it("finds the calls of a sub-agent's turns, also where a model gives an id twice or a call was refused", () => {
+  it("finds the calls of a sub-agent's turns even with duplicate ids or refused calls", () => {
     const events = [
       turn(1, [{ toolCallId: 'a', tool: 'echo' }]),
       turn(2, [
@@ -24,7 +24,7 @@ describe('the turns of a sub-agent', () => {
     expect(turns.map(({ calls }) => calls.map(({ call }) => call?.id))).toEqual([['first'], ['second', undefined]]);
   });
 
-  it('sums up the turns of a sub-agent until the result says what the sub-agents below used, too', () => {
+  it('sums the turns of a sub-agent until its result has the total with nested sub-agents', () => {
     const children = [child('first', 'a', 1)];
     const turns = turnsOf([turn(1, []), turn(2, [], 20)], children);
     expect(spentOf(turns, children)).toEqual({ turns: 2, tokens: 40, modelMs: 200, calls: 1 });

@@ -10,7 +10,7 @@ const shown = (branches: readonly Branch[], toggled: string[] = [], here = 'root
 describe('the branches of a tree that are shown', () => {
   const small = [branch('root', 0), branch('a', 1), branch('a1', 2), branch('b', 1)];
 
-  it('shows all branches of a small tree, without what a person has folded', () => {
+  it('shows all branches of a small tree except folded ones', () => {
     expect(shown(small)).toEqual(['root 3', 'a 1', 'a1 0', 'b 0']);
     expect(shown(small, ['a'])).toEqual(['root 3', 'a 1 folded', 'b 0']);
     expect(shown(small, ['b'])).toEqual(['root 3', 'a 1', 'a1 0', 'b 0']);

@@ -5,7 +5,7 @@ const HTTPS = 'https://tools.example.com';
 const LOCAL = 'http://127.0.0.1:7411';
 
 describe('the cookie of a login', () => {
-  it('sets the cookie of a login for this host alone and only for TLS where the dashboard has https, and never for scripts', () => {
+  it('sets the login cookie host-only, hidden from scripts, and Secure if the dashboard has https', () => {
     const { login, begun } = cookieNames(HTTPS);
     expect([login, begun]).toEqual(['__Host-toolyard-login', '__Host-toolyard-login-begun']);
     expect(setCookie(HTTPS, login, 'x', 60_000)).toBe('__Host-toolyard-login=x; Path=/; HttpOnly; SameSite=Strict; Max-Age=60; Secure');

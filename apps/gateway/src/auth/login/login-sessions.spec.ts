@@ -57,7 +57,7 @@ describe('logins of a gateway', () => {
   });
   afterEach(() => logins.onApplicationShutdown());
 
-  it('tells the other gateways of the end of a login, and nothing for a cookie that has none', async () => {
+  it('announces the end of a login to other gateways, but not for an unknown cookie', async () => {
     await logins.end(settings, cookie);
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
     text = undefined;
@@ -65,7 +65,7 @@ describe('logins of a gateway', () => {
     expect([end.mock.calls.length, publish.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it('ends no login before what is to be done first is done', async () => {
+  it('ends a login only after its preparation has succeeded', async () => {
     const whose: string[] = [];
     const refused = logins.end(settings, cookie, ({ tenantId }) => {
       whose.push(tenantId);
@@ -87,7 +87,7 @@ describe('logins of a gateway', () => {
     expect(end.mock.calls.length).toBe(then === 'ends' ? 1 : 0);
   });
 
-  it('looks at logins once while a look runs, however many messages come, and once more after it', async () => {
+  it('rechecks logins once during a check and once after it, for any number of messages', async () => {
     await logins.find(cookie);
     read.mockClear();
     const looks: (() => void)[] = [];

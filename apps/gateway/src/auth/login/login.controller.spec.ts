@@ -5,7 +5,7 @@ import { trustedProxies } from '../../platform/http/client-address.js';
 import { LoginController } from './login.controller.js';
 import type { LoginService } from './login.service.js';
 
-it('begins no more than 120 logins a minute for one address, since each is kept for a while', async () => {
+it('limits logins from one address to 120 a minute', async () => {
   let begun = 0;
   const begin = () => Promise.resolve({ location: `/?${(begun += 1)}`, cookies: [] });
   const parts: unknown[] = [{ begin } satisfies Pick<LoginService, 'begin'>, { trustedProxies: trustedProxies([]) }];

@@ -49,7 +49,7 @@ describe('the keys of an issuer that answers with', () => {
   it.each([
     ['more than any key set has', '/large'],
     ['a redirect', '/moved'],
-  ])('knows no keys of an issuer that answers with %s, and tells the operator', async (_what, path) => {
+  ])('accepts no keys of an issuer that answers with %s, and logs why', async (_what, path) => {
     await expect(keyAt(path)).rejects.toMatchObject({ code: 'unavailable' });
     expect(failures).toHaveLength(1);
   });

@@ -43,7 +43,7 @@ describe('a token', () => {
     return error instanceof ProblemError ? [error.code, error.detail] : error;
   };
 
-  it('takes subject, tenant, agent and scopes from a token that holds', async () => {
+  it('reads subject, tenant, agent and scopes from a valid token', async () => {
     const { principal, expiresAt } = await verifier.verify(await sign({ azp: 'deployer', scope: 'read approve admin openid' }));
     expect(principal).toEqual({
       keyId: `${ISSUER}#user-1`,
@@ -55,7 +55,7 @@ describe('a token', () => {
     expect(expiresAt).toBe((NOW + 300) * 1_000 + rules.clockToleranceMs);
   });
 
-  it('names another subject of a token where the issuer says by which claim, and none without it', async () => {
+  it('reads the subject from the configured claim of a token, and finds none without the claim', async () => {
     const by = (subjectClaim: string) => new TokenVerifier([{ ...rules, subjectClaim }], () => {});
     const keyIdOf = async (subjectClaim: string, claims: JWTPayload) => (await by(subjectClaim).verify(await sign(claims))).principal.keyId;
     expect(await keyIdOf('oid', { oid: 'person-1' })).toBe(`${ISSUER}#person-1`);
@@ -130,7 +130,7 @@ describe('scopes of a token', () => {
     JwtIssuer.parse({ issuer: ISSUER, audience: 'a', jwks: { keys: [{ kty: 'EC' }] }, tenant: 'acme', ...more });
   const scopesOf = (claims: object, more: object) => tokenPrincipal({ sub: 's', exp: NOW, ...claims }, rulesWith(more)).scopes;
 
-  it('gives a token all scopes of the issuer without a claim for them, and none when the claim is missing or knows no word', () => {
+  it('grants all scopes of the issuer without a scope claim setting, and none for a missing or unknown claim', () => {
     expect(scopesOf({}, {})).toEqual(['submit', 'read', 'cancel']);
     for (const claims of [{}, { scope: '' }, { scope: 'openid' }, { scope: 1 }, { scope: { read: true } }])
       expect(scopesOf(claims, { scopesClaim: 'scope' })).toEqual([]);
@@ -138,7 +138,7 @@ describe('scopes of a token', () => {
     expect(scopesOf({ roles: ['constructor', 'read'] }, { scopesClaim: 'roles', scopeMap: { viewer: ['read'] } })).toEqual([]);
   });
 
-  it('gives a token no more scopes than the issuer may give, whatever claim and map say', () => {
+  it('grants a token at most the scopes of its issuer, for any claim and map', () => {
     const scopes = fc.subarray([...SCOPES], { minLength: 1 });
     const words = fc.array(fc.oneof(fc.constantFrom(...SCOPES), fc.string()));
     fc.assert(

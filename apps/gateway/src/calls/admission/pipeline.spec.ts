@@ -37,7 +37,7 @@ async function order(submissions: readonly (readonly [tenant: string, text: stri
 
 const LARGE = 'x'.repeat(100_000);
 
-it('lets other requests have their turn between two stages of large submissions, however many there are', async () => {
+it('yields to other requests between the stages of each large submission', async () => {
   const happened = (
     await order([
       ['a', LARGE],
@@ -49,7 +49,7 @@ it('lets other requests have their turn between two stages of large submissions,
   expect(happened).toContain('a accept');
 });
 
-it('gives turns to the stages of large submissions tenant after tenant', async () => {
+it('alternates the stages of large submissions between tenants', async () => {
   const happened = (
     await order([
       ['a', LARGE],

@@ -3,7 +3,7 @@ import type { ConnectedWorker } from './connected-worker.js';
 import type { WorkerAnnouncer } from './worker-announcer.service.js';
 import { WorkerGroup } from './worker-group.js';
 
-it('announces the newest tools of foreign workers once for all changes that come meanwhile', async () => {
+it('announces changed tools of foreign workers once for all concurrent changes', async () => {
   const announced: number[] = [];
   let count = 0;
   const announce = async (_id: unknown, tools: readonly unknown[]) => {
@@ -27,7 +27,7 @@ it('announces the newest tools of foreign workers once for all changes that come
   expect(announced).toEqual([1, 100]);
 });
 
-it('announces the tools of a foreign worker that comes while those of the one before it are withdrawn, behind that', async () => {
+it('announces the tools of a new foreign worker after the withdrawal of its predecessor', async () => {
   const steps: string[] = [];
   let withdrawn = () => {};
   const announce = async () => {

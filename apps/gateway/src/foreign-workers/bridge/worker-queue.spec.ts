@@ -5,7 +5,7 @@ import type { CallHandler } from '#queue';
 import { ConnectedWorker } from './connected-worker.js';
 import { WorkerQueue } from './worker-queue.js';
 
-it('runs a job that came a moment before the accept of its call', async () => {
+it('runs a job that arrived before the accept of its call', async () => {
   const principal = { keyId: 'k', tenantId: 't', scopes: [], tools: [] } as unknown as ConnectedWorker['principal'];
   const add = { name: 'add', description: '', input: {} };
   const worker = new ConnectedWorker(principal, { worker: 'w', sdk: 'test' }, [add], { send: () => {}, close: () => {} });

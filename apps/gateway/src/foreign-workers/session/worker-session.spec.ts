@@ -33,7 +33,7 @@ function running(): WorkerSession {
 }
 
 describe('a session of a foreign worker', () => {
-  it('answers finish of a foreign worker when the attempt is written, and a repetition alike', () => {
+  it('acknowledges finish of a foreign worker when the attempt is written, and each repetition the same way', () => {
     const session = running();
     expect(session.receive(finish())).toEqual([{ kind: 'call', frame: finish() }]);
     expect(session.receive(finish())).toEqual([]);
@@ -42,7 +42,7 @@ describe('a session of a foreign worker', () => {
     expect(sent(session.receive(finish()))).toEqual([done]);
   });
 
-  it('answers a frame of another fence with stale and changes nothing', () => {
+  it('answers a frame with another fence with stale, and changes nothing', () => {
     const session = running();
     expect(sent(session.receive(finish(ID, 2)))).toEqual([{ op: 'stale', callId: ID, fence: 2 }]);
     expect(session.receive(finish())).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('a session of a foreign worker', () => {
     expect(session.receive({ op: 'renew', callIds: [OTHER], fences: [3] })).toEqual([{ kind: 'renewed', callId: OTHER, fence: 3 }]);
   });
 
-  it('keeps frames about a call of an earlier connection until it is known whose it is', () => {
+  it('buffers frames about a call of an earlier connection until its owner is known', () => {
     const update: WorkerFrame = { op: 'update', callId: ID, fence: 1, wseq: 1, content: [] };
     const found = new WorkerSession();
     expect(found.receive(update)).toEqual([{ kind: 'unknown', callId: ID, fence: 1 }]);
@@ -83,14 +83,14 @@ describe('a session of a foreign worker', () => {
     expect(unknown.receive(update)).toHaveLength(1);
   });
 
-  it('refuses frames about more lost calls than a session keeps', () => {
+  it('refuses frames about more lost calls than a session buffers', () => {
     const session = new WorkerSession();
     const answers = Array.from({ length: 1_001 }, (_unused, n) => session.receive(finish(ID, n + 1)));
     expect(answers.filter(([effect]) => effect?.kind === 'unknown')).toHaveLength(1_000);
     expect(sent(answers.at(-1) ?? [])).toMatchObject([{ op: 'refused', problem: { code: 'overloaded' } }]);
   });
 
-  it('refuses a suspension without a time or a reason, and keeps the call; one until input ends the attempt', () => {
+  it('refuses a suspension without a time or a reason without ending the call; one until input ends the attempt', () => {
     const session = running();
     const [frame] = sent(session.receive({ op: 'suspend', callId: ID, fence: 1 }));
     expect(frame).toMatchObject({ op: 'refused', callId: ID, problem: { code: 'invalid_request' } });
@@ -99,7 +99,7 @@ describe('a session of a foreign worker', () => {
     expect(session.receive(finish())).toEqual([]);
   });
 
-  it('sends a foreign worker no more calls than the credit of their pool, and none while it drains', () => {
+  it('sends a foreign worker no more calls than its credit of the pool, and none during a drain', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('credit' as const), pool: fc.constantFrom<Pool>('net', 'read'), n: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ do: fc.constant('assign' as const), pool: fc.constantFrom<Pool>('net', 'read') }),
@@ -136,7 +136,7 @@ describe('a session of a foreign worker', () => {
     );
   });
 
-  it('takes any frame about a call of a wrong fence without an effect but stale', () => {
+  it('ignores every frame with a wrong fence, except to answer stale', () => {
     const wrong = fc
       .integer({ min: 2, max: 9 })
       .chain((fence) =>

@@ -60,7 +60,7 @@ async function connection() {
 it.each([
   ['frames', HELLO, PONG, FLOOD],
   ['large frames', HELLO, JSON.stringify({ op: 'renew', callIds: ['x'.repeat(1_000_000)], fences: [1] }), 200],
-])('stops a foreign worker that floods with %s, once, and handles none of what follows', async (_what, hello, frame, times) => {
+])('stops a foreign worker that floods with %s, once, and ignores its further frames', async (_what, hello, frame, times) => {
   const { client, frames, received, floods, closed } = await connection();
   client.send(hello);
   // Waits without the hello timeout: a busy machine may take longer to send the flood.
@@ -72,7 +72,7 @@ it.each([
   expect(frames.at(-1)).toMatchObject({ op: 'refused', problem: { code: 'too_many_requests' } });
 });
 
-it('handles one frame of a foreign worker a turn, so that everything else gets its own between them', async () => {
+it('handles one frame of a foreign worker per turn of the event loop', async () => {
   const { client, received, looks, closed } = await connection();
   client.send(HELLO);
   for (let sent = 0; sent < 5_000; sent += 1) client.send(PONG);
@@ -84,7 +84,7 @@ it('handles one frame of a foreign worker a turn, so that everything else gets i
   expect(looks().longest).toBeLessThanOrEqual(100);
 });
 
-it('answers malformed frames of a foreign worker by at most 100 refusals, then closes and handles nothing more', async () => {
+it('answers at most 100 malformed frames of a foreign worker, then closes the connection', async () => {
   const { client, frames, received, closed } = await connection();
   client.send(HELLO);
   for (let sent = 0; sent < 1_000; sent += 1) client.send('{"op":');

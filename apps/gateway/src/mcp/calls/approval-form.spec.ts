@@ -6,20 +6,20 @@ const FACTS = { descriptor: undefined, whereToRead: 'with GET /v1/calls/c1' };
 const callWith = (args: object, more: object = {}) => ({ id: 'c1', tool: 'shell', arguments: args, ...more }) as Call;
 
 describe('approvalForm', () => {
-  it('offers short arguments in a form for a change, as they are', () => {
+  it('offers short arguments unchanged in a form for editing', () => {
     const { message, requestedSchema } = approvalForm(callWith({ command: 'date' }), FACTS);
     expect(message).toContain('"command": "date"');
     expect(requestedSchema.properties['arguments']).toMatchObject({ type: 'string', default: '{"command":"date"}' });
     expect(requestedSchema.required).toEqual(['approve']);
   });
 
-  it('says in a form how much of long arguments is not shown and where to read all, and offers no change of them', () => {
+  it('states how much of long arguments a form omits and where to read them, without an edit field', () => {
     const { message, requestedSchema } = approvalForm(callWith({ text: 'x'.repeat(10_000) }), FACTS);
     expect(message).toMatch(/\[6,?\d+ more characters are not shown\. Read all with GET \/v1\/calls\/c1 before you approve\]$/);
     expect(requestedSchema.properties).not.toHaveProperty('arguments');
   });
 
-  it('offers no change of arguments with secrets in a form: what is shown is not what runs', () => {
+  it('offers no edit of arguments with secrets, since the form differs from what runs', () => {
     const { requestedSchema } = approvalForm(callWith({ token: '[REDACTED]' }, { argumentsRedacted: true }), FACTS);
     expect(requestedSchema.properties).not.toHaveProperty('arguments');
   });

@@ -40,13 +40,13 @@ describe('inputForm', () => {
     { type: 'object', properties: { at: { type: 'object' } } },
     { type: 'object', properties: { at: { $ref: '#/$defs/at' } } },
     { ...FLAT, anyOf: [{ required: ['count'] }] },
-  ])('asks for JSON in one text where a form cannot ask for %j', (schema) => {
+  ])('asks for JSON in one text field if a form cannot ask for %j', (schema) => {
     expect(inputForm(asking(schema)).requestedSchema.properties).toEqual({ value: expect.objectContaining({ type: 'string' }) });
   });
 });
 
 describe('valueOf', () => {
-  it('takes the object of a flat form as the value, the field of another, and the JSON of a text', () => {
+  it('reads the value from a flat form, from the field of another form, or from the JSON of a text', () => {
     expect(valueOf(FLAT, { name: 'a' })).toEqual({ name: 'a' });
     expect(valueOf({ type: 'string' }, { value: '{}' })).toBe('{}');
     expect(valueOf(undefined, { value: '{"a":[1]}' })).toEqual({ a: [1] });
@@ -75,7 +75,7 @@ describe('inputAnswer', () => {
     expect(inputAnswer(question, response)).toEqual(expected);
   });
 
-  it('takes the answer to the latest question of a request', () => {
+  it('applies an answer to the latest question of a request', () => {
     const responses = { 'input.10': { action: 'decline' }, 'input.9': { action: 'accept' }, approval: { action: 'accept' } };
     expect(inputAnswerIn(responses)).toEqual({ kind: 'declined', attempt: 10 });
   });

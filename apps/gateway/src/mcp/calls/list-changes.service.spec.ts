@@ -11,7 +11,7 @@ function changesOf(tools: (principal: unknown) => string[], current: (principal:
 }
 
 describe('ListChanges', () => {
-  it('goes on for a listener of tool changes when another one of the same key stops twice', async () => {
+  it('notifies one listener of tool changes after another listener of the same key has stopped twice', async () => {
     jest.useFakeTimers();
     let tools = ['x'];
     const changes = changesOf(() => tools);
@@ -27,7 +27,7 @@ describe('ListChanges', () => {
     changes.onApplicationShutdown();
   });
 
-  it('tells one key of a change when the tools of another cannot be listed, and sees a change of the key itself', async () => {
+  it('notifies a key of a change while the tools of another key cannot be listed, and notices changes of the key itself', async () => {
     jest.useFakeTimers();
     let current: unknown = B;
     const changes = changesOf(

@@ -7,7 +7,7 @@ const event = (type: string, data: object) => ({ type, data }) as CallEvent;
 const progress = (done?: number, total?: number) => event('call.progress', { done, total });
 
 describe('ProgressMeter', () => {
-  it('gives the progress of a tool as it is, also when it begins with 0', () => {
+  it('passes on the progress of a tool unchanged, also from 0', () => {
     const meter = new ProgressMeter();
     const events = [event('call.start', { tool: 't' }), progress(0, 100), progress(50, 100), progress(100, 100)];
     expect(events.map((it) => meter.stepOf(it))).toEqual([
@@ -18,13 +18,13 @@ describe('ProgressMeter', () => {
     ]);
   });
 
-  it('reports that a call runs which has waited', () => {
+  it('reports that a waiting call has begun to run', () => {
     const meter = new ProgressMeter();
     meter.waiting('10 s');
     expect(meter.stepOf(event('call.start', { tool: 't' }))?.message).toBe('t runs');
   });
 
-  it('increases always, whatever progress a tool reports', () => {
+  it('reports increasing progress for any progress of a tool', () => {
     const anyEvent = fc.oneof(
       fc.tuple(fc.option(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), { nil: undefined }), fc.option(fc.nat(), { nil: undefined })),
       fc.constant('retry' as const),

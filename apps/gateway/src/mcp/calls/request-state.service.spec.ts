@@ -21,7 +21,7 @@ describe('RequestStates', () => {
     await server.stop();
   });
 
-  it('takes a state of another gateway after Redis lost the key and that gateway made a new one', async () => {
+  it('accepts a state of another gateway after Redis lost the key and that gateway created a new one', async () => {
     const one = new RequestStates(redis);
     expect(await one.questionOf(OF, await one.mint(OF, CALL, 'input.1'))).toMatchObject({ callId: 'call-1', question: 'input.1' });
     await redis.del(keys.mcpStateKey());
@@ -29,7 +29,7 @@ describe('RequestStates', () => {
     await eventually(async () => (await one.questionOf(OF, state).catch(() => undefined))?.callId === 'call-1', 'the new key to be read');
   });
 
-  it('takes no state that none of its keys has signed, however often', async () => {
+  it('rejects a state signed by an unknown key, also repeatedly', async () => {
     const states = new RequestStates(redis);
     const state = await states.mint(OF, CALL, 'input.1');
     for (let n = 0; n < 3; n++) await expect(states.questionOf(OF, `${state}x`)).rejects.toThrow(/Invalid or expired requestState/);

@@ -12,7 +12,7 @@ describe('sendWebResponse', () => {
   const server = fastify();
   afterEach(() => server.close());
 
-  it('cuts a client that does not read, instead of keeping what is meant for it', async () => {
+  it('disconnects a client that does not read instead of buffering its answer', async () => {
     let sent = 0;
     let cut: (() => void) | undefined;
     const isCut = new Promise<string>((resolve) => (cut = () => resolve('cut')));

@@ -115,7 +115,7 @@ describe('the OpenAPI document', () => {
     expect(paths.filter(({ isDescribed }) => !isDescribed).map(({ operation }) => operation)).toEqual([]);
   });
 
-  it('names every error code, scope and header where it can occur, and no other', () => {
+  it('documents every error code, scope and header at the operations where it occurs, and at no other', () => {
     const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods) as unknown as DocumentedOperation[]);
     const responses = operations.flatMap((operation) => Object.values(operation.responses));
     const codes = responses.flatMap(({ content }) => content?.['application/problem+json']?.schema.allOf[1]?.properties?.code.enum ?? []);
@@ -155,7 +155,7 @@ describe('the OpenAPI document', () => {
     expect(bareIn({ ...document })).toEqual([]);
   });
 
-  it('gives examples of every body and every answer for programs, which the contract accepts', () => {
+  it('documents every body and answer with an example that the contract accepts', () => {
     const media = Object.entries(ROUTES as Readonly<Record<string, Route>>).flatMap(([operationId, route]) => {
       const operation = document.paths?.[route.path]?.[route.method] as unknown as DocumentedOperation & { requestBody?: RequestBody };
       const body = Object.entries(operation.requestBody?.content ?? {}).map(([type, given]) => ({
@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('gives an example of every parameter in the OpenAPI document', () => {
+  it('documents every parameter with an example', () => {
     const bare = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
       Object.values(methods as unknown as Record<string, { parameters?: DocumentedParameter[] }>).flatMap(({ parameters = [] }) =>
         parameters
@@ -230,7 +230,7 @@ describe('the AsyncAPI document', () => {
     );
   });
 
-  it('lists the frames that the gateway sends and takes, and says what each is for', () => {
+  it('documents each frame of the gateway with its purpose', () => {
     const { messages } = document['components'] as { messages: Record<string, { summary?: string }> };
     expect(Object.keys(serverFrames).map((op) => `server.${op}`)).toEqual(
       expect.arrayContaining(Object.keys(messages).filter((name) => name.startsWith('server.'))),
@@ -252,7 +252,7 @@ describe('the AsyncAPI document', () => {
   it('describes every field of every frame', () => {
     expect(bareIn(document)).toEqual([]);
   });
-  it('gives an example of each frame of either side, which the contract accepts', () => {
+  it('documents each frame with an example that the contract accepts', () => {
     const { messages } = document['components'] as { messages: Record<string, { examples?: { payload: { op: string } }[] }> };
     const unions = { client: ClientFrame, server: ServerFrame, worker: WorkerFrame, toWorker: WorkerServerFrame };
     for (const [side, union] of Object.entries(unions)) {
@@ -263,14 +263,14 @@ describe('the AsyncAPI document', () => {
     }
   });
 
-  it('says in the AsyncAPI document where it is served and how to authenticate', () => {
+  it('documents in AsyncAPI the address and the authentication', () => {
     expect(document).toMatchObject({
       servers: { local: { protocol: 'ws', security: [{ $ref: '#/components/securitySchemes/apiKey' }] }, gateway: { protocol: 'wss' } },
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
     });
   });
 
-  it('has no dangling reference in the AsyncAPI document, and none beside which fields are forbidden', () => {
+  it('contains no dangling reference in AsyncAPI, and no field beside a reference that forbids it', () => {
     const text = JSON.stringify(document);
     for (const [, pointer = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const target = pointer.split('/').reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);

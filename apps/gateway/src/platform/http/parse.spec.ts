@@ -15,7 +15,7 @@ function problemOf(action: () => unknown): ProblemError {
 }
 
 describe('what is wrong', () => {
-  it('says what is wrong in the words of who wrote it: which header, and no NaN', () => {
+  it('describes a wrong header by its name, without NaN', () => {
     expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key is not valid');
     expect(problemOf(() => parse(ROUTES.getCall.query, { wait: 'soon' }, 'query')).facts.errors).toEqual([
       { pointer: '/wait', message: 'expected a number' },
@@ -29,7 +29,7 @@ describe('what is wrong', () => {
 });
 
 describe('a JSON body', () => {
-  it('takes a JSON body nested 64 levels deep and not 65', () => {
+  it('accepts a JSON body nested 64 levels deep, and refuses 65', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(() => parseJsonBody(nested(64))).not.toThrow();
     expect(problemOf(() => parseJsonBody(nested(65))).code).toBe('invalid_request');
@@ -50,7 +50,7 @@ describe('a JSON body', () => {
     expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
   });
 
-  it('gives the numbers of a JSON body as they were sent, as texts of their digits where a double does not hold them', () => {
+  it('reads the numbers of a JSON body as sent, with those beyond a double as texts of their digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (integer, beside) => {
         const text = `{"id":${integer},"beside":${JSON.stringify(`${beside}"12345678901234567`)}}`;
@@ -86,7 +86,7 @@ describe('parsing', () => {
     expect(detail).toMatch(/; and 4901 more$/);
   });
 
-  it('answers 404 for what cannot be the id of a call', () => {
+  it('answers 404 for an impossible call id', () => {
     for (const id of ['', '..', 'x', '07-short', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V/..'])
       expect([id, problemOf(() => parseCallId(id)).code]).toEqual([id, 'resource_not_found']);
   });

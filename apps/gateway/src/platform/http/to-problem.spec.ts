@@ -27,13 +27,13 @@ describe('the problem that an error is shown as', () => {
     expect([429, 503].includes(status)).toBe(problem.facts.retryAfterMs !== undefined);
   });
 
-  it('shows what is a problem already as it is', () => {
+  it('passes on an error that is a problem unchanged', () => {
     const problem = new ProblemError('conflict', 'why');
     expect(toProblem(problem)).toBe(problem);
     expect(toProblem(new HttpException('x', 409, { cause: problem }))).toBe(problem);
   });
 
-  it('gives no details of an unforeseen error [CC-50]', () => {
+  it('hides the details of an unexpected error [CC-50]', () => {
     for (const error of [
       new TypeError('secret path /root/x'),
       'secret',

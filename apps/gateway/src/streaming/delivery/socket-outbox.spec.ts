@@ -72,7 +72,7 @@ const gapsOf = (sent: readonly string[]) => sent.filter((frame) => frame.startsW
 describe('SocketOutbox', () => {
   afterEach(() => void jest.useRealTimers());
 
-  it('gives a reader that keeps up everything, in order, even when one tick brings more than the connection takes', () => {
+  it('sends everything in order to a fast reader, also if a tick has more than the connection accepts', () => {
     const { wire, sink, outbox, slow } = open();
     const events = Array.from({ length: 24 }, () => event('call.update'));
     for (const one of events) outbox.deliver(sink, batchOf([one]));
@@ -84,7 +84,7 @@ describe('SocketOutbox', () => {
     expect(slow).toEqual([]);
   });
 
-  it('merges what a slow reader was spared into one gap for each call, and never a lifecycle event', () => {
+  it('merges the updates that a slow reader missed into one gap per call, and never drops a lifecycle event', () => {
     const events = fc.array(
       fc.record({
         type: fc.constantFrom<CallEventType>('call.start', 'call.update', 'call.progress', 'call.retry', 'call.end'),
@@ -118,7 +118,7 @@ describe('SocketOutbox', () => {
     );
   });
 
-  it('leaves hook runs out for a slow reader like Updates, instead of ending it', () => {
+  it('drops hook runs like Updates for a slow reader instead of disconnecting it', () => {
     const { wire, sink, outbox, slow } = open();
     for (let n = 0; n < 200; n += 1) outbox.deliver(sink, batchOf([event('call.hook')]));
     wire.readAll();
@@ -127,7 +127,7 @@ describe('SocketOutbox', () => {
     expect(gapsOf(wire.sent)).toHaveLength(1);
   });
 
-  it('takes a burst for no slowness unless it lasts', async () => {
+  it('tolerates a short burst without treating its reader as slow', async () => {
     jest.useFakeTimers();
     const { wire, sink, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
     const events = Array.from({ length: 100 }, () => event('call.update'));
@@ -143,7 +143,7 @@ describe('SocketOutbox', () => {
     expect(gapsOf(wire.sent)).toMatchObject([{ callId: 'a', dropped: 100 }]);
   });
 
-  it('gives up a reader with too much unsent, and one that takes nothing for too long', async () => {
+  it('disconnects a reader with too much unsent data, or one that reads nothing for too long', async () => {
     const full = open();
     for (let n = 0; n < 200; n += 1) full.outbox.deliver(full.sink, batchOf([event('call.start')]));
     expect(full.slow).toEqual(['too_much_unsent']);
@@ -155,7 +155,7 @@ describe('SocketOutbox', () => {
     expect(stuck.slow).toEqual(['no_drain']);
   });
 
-  it('lets a writer of older events wait for room, and go on when closed', async () => {
+  it('blocks a writer of older events until there is room, or until the close', async () => {
     const { wire, sink, outbox } = open();
     outbox.deliver(sink, batchOf([event('call.update', 'a', 1500)]));
     let ready = false;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FrameFlow } from './frame-flow.js';
 
 describe('FrameFlow', () => {
-  it('holds later frames until all steps are over that began while frames were held', async () => {
+  it('delays later frames until the steps begun during the delay have ended', async () => {
     let isPaused = false;
     const socket = { pause: () => void (isPaused = true), resume: () => void (isPaused = false), isPaused: false };
     const flow = new FrameFlow(socket, { burst: 10, inFlight: 10 }, () => {});

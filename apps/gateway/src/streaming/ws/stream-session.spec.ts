@@ -48,7 +48,7 @@ describe('a socket of the stream', () => {
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 
-  it('closes a socket when it has not said who it is in time, and keeps it when it has', async () => {
+  it('closes a socket without authentication in time, and keeps an authenticated one', async () => {
     const known = await connect(undefined);
     known.client.send(JSON.stringify({ op: 'auth', token: TOKEN }));
     await once(known.client, 'message');
@@ -63,7 +63,7 @@ describe('a socket of the stream', () => {
     expect(known.client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('cuts off a socket when it answered none of the last two pings, and not when it answers', async () => {
+  it('closes a socket that answered neither of the last two pings', async () => {
     const dead = await connect(TOKEN, contextOf(), false);
     const alive = await connect(TOKEN);
     for (let beat = 0; beat < 3; beat++) {

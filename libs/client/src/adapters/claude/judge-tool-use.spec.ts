@@ -67,7 +67,7 @@ describe('judgeToolUse', () => {
     expect(await decided('allow')).toBe('allow');
   });
 
-  it('makes no decision about tools of Claude Code without an equivalent, unless it is said', async () => {
+  it('decides on unmapped tools of Claude Code only if configured', async () => {
     const todo = use('TodoWrite', { todos: [] });
     expect(await decided('deny', todo)).toBeUndefined();
     expect(await decided('allow', todo, { unmapped: 'ask' })).toBe('ask');
@@ -80,7 +80,7 @@ describe('judgeToolUse', () => {
   it.each([
     ['no gateway answers', new ToolyardError('unreachable', 'No answer')],
     ['the question is malformed', 'invalid' as const],
-  ])('asks the user of Claude Code if %s, unless it is said', async (_case, answer) => {
+  ])('asks the user of Claude Code if %s, unless configured otherwise', async (_case, answer) => {
     expect(await decided(answer)).toBe('ask');
     expect(await decided(answer, undefined, { onError: 'deny' })).toBe('deny');
     expect(await decided(answer, undefined, { onError: 'allow' })).toBe('allow');

@@ -30,7 +30,7 @@ describe('projectPath', () => {
     expect(projectPath('link/passwd', { ...view, realPath })).toBe('/etc/passwd');
   });
 
-  it('gives no relative path for a file outside of the project', () => {
+  it('returns no relative path for a file outside of the project', () => {
     const part = fc.constantFrom('..', '.', '', 'a', 'project', 'home', 'me', 'src');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), fc.boolean(), (parts, absolute) => {

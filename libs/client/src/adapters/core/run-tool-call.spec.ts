@@ -89,13 +89,13 @@ describe('runToolCall', () => {
     await expect(runToolCall(client, { sessionId: 's' }, CALL)).rejects.toThrow('wrong key');
   });
 
-  it('goes on with a tool call while gateways restart, for as long as it is said', async () => {
+  it('continues a tool call across restarts of gateways for the configured time', async () => {
     const { client } = gateway({ submit: [AWAY, QUEUED], get: [AWAY, ENDED] });
     expect(await runToolCall(client, { sessionId: 's' }, CALL)).toMatchObject({ text: 'done' });
     await expect(runToolCall(gateway({ submit: [AWAY] }).client, { sessionId: 's', outageMs: 0 }, CALL)).rejects.toBe(AWAY);
   });
 
-  it('cancels the call on abort, unless the session says otherwise', async () => {
+  it('cancels the call on abort, unless the session disables that', async () => {
     for (const cancelOnAbort of [true, false]) {
       const { client, requests } = gateway({ submit: [QUEUED], get: [] });
       const controller = new AbortController();
@@ -119,7 +119,7 @@ describe('callbacks', () => {
     seen.length = 0;
   });
 
-  it('gives callbacks the arguments as an object, also those whose text was repaired, and a text that is none as it is', async () => {
+  it('passes arguments to callbacks as an object, also repaired ones, and an unreadable text unchanged', async () => {
     const { client, requests } = gateway({ submit: [ENDED] });
     await runToolCall(client, { sessionId: 's', callbacks }, { ...CALL, arguments: '{force: true}' });
     expect(requests).toMatchObject([{ arguments: repaired }]);
@@ -129,7 +129,7 @@ describe('callbacks', () => {
     expect(seen).toEqual([force, force, force, force, 'ls', 'ls', '["ls"]', '["ls"]']);
   });
 
-  it('gives callbacks the arguments of each call of a turn', async () => {
+  it('passes the arguments of each call of a turn to callbacks', async () => {
     const { content, isError } = ENDED.result;
     const requests: unknown[] = [];
     const batch = { id: ID, status: 'ended', steering: [], results: [{ callId: ID, outcome: 'completed', result: { content, isError } }] };
@@ -177,21 +177,21 @@ describe('followToolCall', () => {
     ]);
   });
 
-  it('gives the answer of a tool call also if the stream fails', async () => {
+  it('returns the answer of a tool call even if the stream fails', async () => {
     expect(await steps([update('a'), new ToolyardError('stream_incomplete', 'gone')])).toEqual([
       ['running', 'a'],
       ['ended', 'done'],
     ]);
   });
 
-  it('gives the answer of a tool call also if the stream hangs', async () => {
+  it('returns the answer of a tool call even if the stream hangs', async () => {
     expect(await steps([update('a'), 'hang'])).toEqual([
       ['running', 'a'],
       ['ended', 'done'],
     ]);
   });
 
-  it('keeps the steps of a long output short', async () => {
+  it('shortens the steps of a long output', async () => {
     const [first] = await steps([update('x'.repeat(100_000))]);
     expect(first?.[1]).toHaveLength(16_384);
   });

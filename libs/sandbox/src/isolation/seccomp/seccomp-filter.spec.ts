@@ -91,7 +91,7 @@ describe('the filter of system calls', () => {
     expect(new Set(REFUSED_SYSCALLS.map(({ name }) => name)).size).toBe(REFUSED_SYSCALLS.length);
   });
 
-  it('offers no filter of system calls for an architecture whose numbers are not known', () => {
+  it('offers no seccomp filter for an unknown architecture', () => {
     expect(seccompFilter([], 's390x')).toBeUndefined();
   });
 });

@@ -16,7 +16,7 @@ describe('messages of MCP servers that are odd in one place', () => {
   it.each([
     ['null', '"id":null,'],
     ['none', ''],
-  ])('takes an error whose id is %s for the answer to the one request that waits', (_what, id) => {
+  ])('reads an error with the id %s as answer to the only waiting request', (_what, id) => {
     const text = `{"jsonrpc":"2.0",${id}"error":{"code":-32700,"message":"Parse error"}}`;
     expect(reader(7).read(text)).toEqual([{ jsonrpc: '2.0', id: 7, error: { code: -32_700, message: 'Parse error' } }]);
     const two = reader(7, 8);
@@ -24,7 +24,7 @@ describe('messages of MCP servers that are odd in one place', () => {
     expect(two.waiting).toEqual([7, 8]);
   });
 
-  it('takes an error without an id for no answer of a request that may be one of a notification', () => {
+  it('ignores an error without an id that may answer a notification', () => {
     const answers = reader(7);
     for (const code of [-32_601, -32_600, -32_602, -32_603])
       answers.read(`{"jsonrpc":"2.0","id":null,"error":{"code":${code},"message":"no"}}`);
@@ -56,7 +56,7 @@ describe('messages of MCP servers that are odd in one place', () => {
     expect(answer).toMatchObject({ id: 1, result: { tools: [{ name: 't', inputSchema: { type: 'object' } }] } });
   });
 
-  it('takes no result without an id for an answer', () => {
+  it('ignores a result without an id', () => {
     const answers = reader(7);
     answers.read('{"jsonrpc":"2.0","id":null,"result":{"content":[]}}');
     expect(answers.waiting).toEqual([7]);
@@ -117,19 +117,19 @@ describe('messages of MCP servers that are odd in one place', () => {
     ['an answer to another request', answer('None').replace('7', '8')],
     ['a request that names the id', '{"jsonrpc":"2.0","id":7,"method":None}'],
     ['a log of a part of an answer', `sent ${answer('"a').slice(0, -9)}`],
-  ])('throws for what is no JSON and no answer: %s', (_what, text) => {
+  ])('throws for text that is neither JSON nor an answer: %s', (_what, text) => {
     const answers = reader(7);
     expect(() => answers.read(text)).toThrow(SyntaxError);
     expect(answers.waiting).toEqual([7]);
   });
 
-  it('takes the log of a request for no request', () => {
+  it('ignores the log of a request', () => {
     const answers = reader(7);
     expect(answers.read(`received ${JSON.stringify(request(7))}`)).toEqual([]);
     expect(answers.waiting).toEqual([7]);
   });
 
-  it('reads what is no JSON in time that grows with its length', () => {
+  it('reads invalid JSON in linear time', () => {
     for (const text of ['{"a":"\\"', '{"', '[,', '[1, ', 'x{ ', '[-', '[NaN,"\\x1b'])
       expect(() => reader(7).read(text + text.slice(2).repeat(500_000 / text.length))).toThrow(/./);
   });
@@ -179,7 +179,7 @@ describe('what messages of MCP servers cost', () => {
     expect(readsOf(text, most)).toBeLessThanOrEqual(most);
   });
 
-  it('takes a list in the log of a server for no batch', () => {
+  it('ignores a list in the log of a server instead of reading a batch', () => {
     expect(new AnswerReader().read(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id }))))).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ describe('pages of lists of tools', () => {
     for (const id of ['a2', 'b2']) expect([pages.next(id, undefined), pages.fault]).toEqual([undefined, undefined]);
   });
 
-  it('ends a list whose cursors lead round in a circle, or that has no end', () => {
+  it('ends a list with circular or endless cursors', () => {
     const circle = new ListPages();
     circle.asks('1', undefined);
     expect(circle.next('1', 'a')).toBe('a');
@@ -26,7 +26,7 @@ describe('pages of lists of tools', () => {
     expect([read, endless.fault]).toEqual([499, expect.stringContaining('more than 500 pages')]);
   });
 
-  it('ends a list at the page with which it is larger than 32 MiB, or has more than 20,000 tools', () => {
+  it('ends a list at the page that exceeds 32 MiB or 20,000 tools', () => {
     const read = (size: { characters: number; tools: number }) => {
       const pages = new ListPages();
       let count = 0;
@@ -38,7 +38,7 @@ describe('pages of lists of tools', () => {
     expect(read({ characters: 1, tools: 9_000 })).toEqual([3, expect.stringContaining('more than 20000 tools')]);
   });
 
-  it('ends a list at a page that the server refuses, and keeps what came before it', () => {
+  it('ends a list at a page that the server refuses, and keeps the pages before it', () => {
     const pages = new ListPages();
     pages.asks('1', undefined);
     expect(pages.isLater('1')).toBe(false);

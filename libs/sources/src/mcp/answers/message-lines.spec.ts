@@ -11,7 +11,7 @@ const written = (text: string, cut: number, lines = new MessageLines(MAX)) => {
 };
 const framed = (text: string, more = '') => `Content-Length: ${Buffer.byteLength(text)}\r\n${more}\r\n${text}`;
 
-it('reads messages in lines and in frames of language servers, wherever what a program wrote is cut', () => {
+it('reads messages in lines and in language server frames, for any chunks', () => {
   const message = fc.record({ id: fc.nat(), text: fc.string({ unit: 'binary' }) }).map((it) => JSON.stringify(it));
   const form = fc.constantFrom<(text: string) => string>(
     (text) => `${text}\n`,
@@ -28,7 +28,7 @@ it('reads messages in lines and in frames of language servers, wherever what a p
   );
 });
 
-it('reads a message to the end of its line whose header says a wrong length', () => {
+it('reads a message with a wrong length in its header to the end of its line', () => {
   for (const length of [1, 8, 900])
     expect(written(`Content-Length: ${length}\r\n\r\n{"id":"ö"}\n{"id":2}\n`, 4)).toEqual(['{"id":"ö"}', '{"id":2}']);
 });
@@ -41,7 +41,7 @@ it('reads a message with line ends in a frame of a language server, wherever it 
     expect(written(text, cut).map((it): unknown => JSON.parse(it))).toEqual(expected);
 });
 
-it('reads each message of frames whose headers name too many bytes, without waiting for what comes next', () => {
+it('reads each message of frames whose headers give too many bytes, without waiting for more', () => {
   const message = { id: 1, text: 'a "}" \\ \u00f6\n', list: [[{}], { b: 2 }] };
   for (const text of [JSON.stringify(message, null, 2), JSON.stringify(message)])
     for (const length of [900, 999_999_999]) {
@@ -55,7 +55,7 @@ it('reads each message of frames whose headers name too many bytes, without wait
     }
 });
 
-it('reads a message over several lines without a header, wherever it is cut, and what comes before and after it', () => {
+it('reads a message over several lines without a header, for any chunks, with its neighbours', () => {
   const pretty = [{ id: 1, params: { text: '{\n' } }, [{ id: 2 }]].map((it) => JSON.stringify(it, null, 2));
   const text = ['{"id":0}', ...pretty, '{ id: 3 }', '{', '  id: 4', '}', '{"id":5}', ''].join('\n');
   for (let cut = 0; cut < Buffer.byteLength(text); cut += 1)
@@ -63,7 +63,7 @@ it('reads a message over several lines without a header, wherever it is cut, and
   expect(written(text.replaceAll('\n', '\r\n'), 9)).toHaveLength(8);
 });
 
-it('reads a message with a line end in a text that is not escaped, wherever it is cut, and what comes after it', () => {
+it('reads a message with an unescaped line end in a text, for any chunks, with its neighbours', () => {
   const texts = ['a\n\nb "c" {\n} ö', '\n', 'ends\n'].map((it) => JSON.stringify(it).replaceAll(String.raw`\n`, '\n'));
   for (const text of texts)
     for (const end of ['\n', '\r\n']) {
@@ -81,7 +81,7 @@ it('reads the message behind one that breaks off, and the lines of that one befo
   expect(written(`${next} done\n${next}\n`, 3)).toEqual([`${next} done`, next]);
 });
 
-it('reads the lines behind a bracket that nothing closes, at the limit of a message at the latest', () => {
+it('reads the lines behind an unclosed bracket, at the limit of a message at the latest', () => {
   expect(written(`{\n${'{"id":1}\n'.repeat(20)}`, 7, new MessageLines(100)).filter((it) => it === '{"id":1}')).toHaveLength(20);
 });
 
@@ -97,7 +97,7 @@ it.each([
   }
 });
 
-it('reads a line of a frame that only looks like a message, and the message behind it', () => {
+it('reads a line of a frame that only resembles a message, and the message after it', () => {
   for (const first of ['{ starting }', '[info] a', '} a {', '{"a":1} ready'])
     expect(written(`Content-Length: 900\r\n\r\n${first}\n{"id":1}\n`, 25).at(-1)).toBe('{"id":1}');
 });
@@ -112,11 +112,11 @@ it('reads the messages that a frame of a wrong length has in lines beside others
     expect(lines(length, first)).toEqual([first, '{"id":1}', '{"id":2}']);
 });
 
-it('reads a line that only looks like a header of a message, and what follows it', () => {
+it('reads a line that only resembles a header, and what follows', () => {
   expect(written('Content-Length: 20\n{"id":1}\n{"id":2}\n', 3)).toEqual(['{"id":1}', '{"id":2}']);
 });
 
-it('puts an error in the place of an answer beyond the limit, and reads what comes after it', () => {
+it('replaces an answer beyond the limit by an error, and reads the next one', () => {
   const long = 'x'.repeat(500);
   const error = (id: string | number) => ({ jsonrpc: '2.0', id, error: { code: -32_603, message: expect.stringContaining('100 bytes') } });
   for (const [text, id] of [
@@ -131,7 +131,7 @@ it('puts an error in the place of an answer beyond the limit, and reads what com
     }
 });
 
-it('leaves out a notification beyond the limit, and reads what comes after it', () => {
+it('skips a notification beyond the limit, and reads the next message', () => {
   const text = `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(500)}"}}`;
   for (const form of [`${text}\n`, framed(text)])
     expect(written(`${form}{"id":8}\n`, 150, new MessageLines(100)).filter((it) => it !== 'null')).toEqual(['{"id":8}']);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { Tool } from '@modelcontextprotocol/client';
 import { mendedOf, readToolList } from './tool-list.js';
 
-it('names the annotations of a tool that cannot be read, however many it has', () => {
+it('reports unreadable annotations of a tool, for any number of them', () => {
   // Number of annotations that would take minutes to read in quadratic time.
   const others = Object.fromEntries(Array.from({ length: 600_000 }, (_, at) => [`x${at}`, true]));
   const annotations = { ...others, title: 7, readOnlyHint: 'yes', destructiveHint: true, idempotentHint: null };
@@ -28,7 +28,7 @@ it.each([
   expect(mendedOf((tools as [Tool])[0])?.left ?? []).toEqual([]);
 });
 
-it('reads a tool whose schema has the name that APIs of models give it', () => {
+it('reads a tool whose schema has the field name of model APIs', () => {
   expect(readToolList({ tools: [{ name: 't', parameters: { type: 'object', properties: { a: {} } } }] }, () => undefined)).toMatchObject({
     tools: [{ name: 't', inputSchema: { type: 'object', properties: { a: {} } } }],
   });

@@ -67,7 +67,7 @@ describe('installing a bundle', () => {
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
   });
 
-  it('removes a bundle when no worker used it for a week, and not before: one in use, and one whose mark is lost, stay', async () => {
+  it('deletes a bundle after a week without use, but none in use or with a lost mark', async () => {
     const root = join(folder, 'used');
     const [used, unused, unmarked] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
     const stop = await useBundle(root, used);
@@ -87,7 +87,7 @@ describe('installing a bundle', () => {
     stop();
   });
 
-  it('fetches a bundle where egress allows, and follows no redirects', async () => {
+  it('fetches a bundle within the egress rules, and follows no redirects', async () => {
     const { bytes, sha256 } = await mcpBundle();
     served = bytes;
     const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
@@ -107,7 +107,7 @@ describe('installing a bundle', () => {
   it.each([
     ['a link', { name: 'link', text: '/etc/passwd', mode: 0o120_777 }, /neither a file nor a folder/],
     ['a file twice', { name: 'manifest.json', text: '{}' }, /exist/i],
-  ])('refuses a bundle with %s and leaves nothing', async (_what, file, fault) => {
+  ])('refuses a bundle with %s, and leaves no files', async (_what, file, fault) => {
     const { bytes } = await withManifest(file);
     await expect(install(bytes)).rejects.toThrow(fault);
     expect(readdirSync(join(folder, `root-${next}`))).toEqual([]);
@@ -180,7 +180,7 @@ describe('the command of a bundle', () => {
     expect(secrets).toEqual(['abc']);
   });
 
-  it('leaves out of the command of a bundle what is not set', () => {
+  it('omits unset values from the command of a bundle', () => {
     const { user_config: settings } = MANIFEST;
     const { words, env } = command({}, { user_config: { ...settings, token: { ...settings.token, required: false } } });
     expect([words.length, env]).toEqual([2, { GREETING: 'Hello' }]);
@@ -190,21 +190,18 @@ describe('the command of a bundle', () => {
     expect(command({ token: '${user_config.greeting}' }).env['TOKEN']).toBe('${user_config.greeting}');
   });
 
-  it('opens the files and folders that a person names for a bundle, and none that the manifest does', () => {
+  it('opens the files and folders that a person names for a bundle, but none from its manifest', () => {
     const settings = { ...MANIFEST.user_config, where: { type: 'directory', multiple: true, default: ['/'] } };
     expect(command({ token: 'x' }, { user_config: settings }).paths).toEqual([]);
     expect(command({ token: 'x', where: ['/srv/a', '/srv/b'] }, { user_config: settings }).paths).toEqual(['/srv/a', '/srv/b']);
   });
 
-  it.each(['LD_PRELOAD', 'BASH_ENV', 'ENV', 'GCONV_PATH'])(
-    'refuses to set %s by a bundle, which what starts the sandbox would have, too',
-    (name) => {
-      const server = { ...MANIFEST.server, mcp_config: { ...MANIFEST.server.mcp_config, env: { [name]: '${__dirname}/x.so' } } };
-      expect(() => command({ token: 'x' }, { server })).toThrow(`the bundle sets the variable ${name}`);
-    },
-  );
+  it.each(['LD_PRELOAD', 'BASH_ENV', 'ENV', 'GCONV_PATH'])('refuses %s in a bundle, which the sandbox’s launcher would inherit', (name) => {
+    const server = { ...MANIFEST.server, mcp_config: { ...MANIFEST.server.mcp_config, env: { [name]: '${__dirname}/x.so' } } };
+    expect(() => command({ token: 'x' }, { server })).toThrow(`the bundle sets the variable ${name}`);
+  });
 
-  it('says nothing of the value of a wrong setting of a bundle', () => {
+  it('hides the value of a wrong setting of a bundle', () => {
     const settings = { token: { type: 'number', sensitive: true } };
     expect(() => command({ token: 'ghp_secret' }, { user_config: settings })).toThrow(/^(?!.*ghp_secret).*expected a number/);
   });

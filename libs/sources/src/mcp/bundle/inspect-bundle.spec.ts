@@ -54,7 +54,7 @@ describe('a bundle that is looked at without unpacking it', () => {
     await expect(inspected).rejects.toThrow('more than 4 files and folders');
   });
 
-  it('refuses a bundle that would be too large, whatever it says of its manifest', async () => {
+  it('refuses too large a bundle, whatever its manifest states', async () => {
     const zeros = await bytesOf(manifest, { name: 'zeros', text: '0'.repeat(100_000) });
     expect(zeros.byteLength).toBeLessThan(5_000);
     await expect(inspectBundle(zeros, { ...BUNDLE_LIMITS, bytes: 50_000 })).rejects.toThrow('more than 50000 bytes when it is unpacked');

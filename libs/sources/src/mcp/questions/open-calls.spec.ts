@@ -9,7 +9,7 @@ const QUESTION = {
 const contextOf = (callId: string) => ({ callId, signal: new AbortController().signal, onProgress: () => {} }) as unknown as ToolContext;
 
 describe('OpenCalls', () => {
-  it('ends the call at the server, and takes questions of others, when the call that waited is over', async () => {
+  it('ends the call at the server and continues with others when the waiting call is over', async () => {
     const isEnded = new Set<string>();
     const calls = new OpenCalls<string>('server', async (callId) => isEnded.has(callId));
     const ask = (callId: string) => {

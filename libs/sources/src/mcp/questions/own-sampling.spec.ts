@@ -50,7 +50,7 @@ describe('the model of the operator, which answers a server', () => {
     expect(budget.used).toEqual({ calls: 1, tokens: 10 });
   });
 
-  it('gives a call no more answers and tokens of the model of the operator than its settings say', async () => {
+  it('limits a call to the answers and tokens of the operator’s model in its settings', async () => {
     const { own, ctx, requests } = stage();
     const budget = new SamplingBudget();
     await own.answer(asked('1'), budget, ctx);
@@ -92,7 +92,7 @@ describe('the model of the operator, which answers a server', () => {
     expect(turns).toEqual([]);
   });
 
-  it('answers by the model of the operator in revision 2026-07-28 before a person is asked, and counts from round to round', async () => {
+  it('answers by the operator’s model in revision 2026-07-28 before asking a person, and counts across rounds', async () => {
     const { own, ctx } = stage();
     const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
     const inputRequests = {
@@ -108,7 +108,7 @@ describe('the model of the operator, which answers a server', () => {
     );
   });
 
-  it('answers an older server by the model of the operator while its call goes on, within the bounds of the call', async () => {
+  it('answers an older server by the operator’s model during its call, within the limits of the call', async () => {
     const { own, ctx, turns } = stage({ maxCalls: 1 });
     const calls = new OpenCalls<unknown[]>('counter', async () => false, own);
     const ask = () => calls.ask({ method: 'sampling/createMessage', params: asked('x') });

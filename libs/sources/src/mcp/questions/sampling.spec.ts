@@ -10,7 +10,7 @@ const roundOf = (params: object) =>
   firstRound('server', { inputRequests: { one: { method: 'sampling/createMessage', params } } } as never, 0);
 
 describe('a question of a server for a model', () => {
-  it('names the server in a question for a model, and leaves out the context of other servers and what the server adds', () => {
+  it('names the server in a question for a model, and omits context of other servers and additions of the server', () => {
     expect(samplingQuestion('server', { ...PARAMS, includeContext: 'allServers', _meta: { 'io.toolyard/source': 'other' } })).toMatchObject(
       {
         prompt: expect.stringContaining('The MCP server server asks the model'),
@@ -29,7 +29,7 @@ describe('a question of a server for a model', () => {
     expect(samplingQuestion('server', params)).toMatch(/expected/);
   });
 
-  it('suspends the call only where its client offers a model, and fails it otherwise', () => {
+  it('suspends the call only if its client offers a model, and fails it otherwise', () => {
     expect(nextStep('server', roundOf(PARAMS), true)).toBeInstanceOf(Suspension);
     expect(() => nextStep('server', roundOf(PARAMS), false)).toThrow('sampling/createMessage is not offered to it');
   });
@@ -43,7 +43,7 @@ describe('a question of a server for a model', () => {
     expect(() => samplingResult('input' in given ? { value: given.input } : {})).toThrow('no answer of its model');
   });
 
-  it("takes the result of the model of a server's question as it is", () => {
+  it("passes the result of the model for a server's question unchanged", () => {
     expect(withAnswer('server', roundOf(PARAMS), { reason: 'input', input: RESULT }).responses).toEqual({ one: RESULT });
     expect(samplingResult({ value: RESULT })).toEqual(RESULT);
   });

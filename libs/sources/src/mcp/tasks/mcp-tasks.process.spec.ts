@@ -61,7 +61,7 @@ describe('tasks of MCP servers', () => {
     ['2026-07-28', modernTasks],
     ['2025-11-25', () => olderTasks({ sessions: true })],
   ] as const)('of revision %s over HTTP', (_revision, start) => {
-    it('begins an MCP task once, and any worker goes on with it', async () => {
+    it('begins an MCP task once, and continues it in any worker', async () => {
       const tasks = await server(start);
       const [one, other] = [await connect(tasks), await connect(tasks)];
       const begun = kept(await one.call('held', {}, context().ctx));
@@ -72,7 +72,7 @@ describe('tasks of MCP servers', () => {
       expect(tasks.begun()).toBe(1);
     });
 
-    it('gives questions of MCP tasks to a person and gets the answer', async () => {
+    it('passes questions of MCP tasks to a person, and returns the answer', async () => {
       const tasks = await server(start);
       const connection = await connect(tasks);
       const asked = kept(await follow('ask', [connection]));
@@ -124,7 +124,7 @@ describe('tasks of MCP servers', () => {
     await expect(connection.call('held', {}, context({ reason: 'timer', state: lost }).ctx)).rejects.toThrow('is gone');
   });
 
-  it('follows MCP tasks of revision 2025-11-25 by another worker where the server knows them', async () => {
+  it('follows MCP tasks of revision 2025-11-25 in another worker if the server shares them', async () => {
     const tasks = await server(olderTasks);
     const [one, other] = [await connect(tasks), await connect(tasks)];
     const { state } = kept(await one.call('held', {}, context().ctx));
@@ -132,7 +132,7 @@ describe('tasks of MCP servers', () => {
     expect(await other.call('held', {}, context({ reason: 'timer', state }).ctx)).toMatchObject({ content: [{ text: 'held' }] });
   });
 
-  it('passes MCP tasks on to their worker when the server keeps those of each session apart', async () => {
+  it('returns MCP tasks to their worker when the server separates those of sessions', async () => {
     const tasks = await server(() => olderTasks({ sessions: true }));
     const [one, other] = [await connect(tasks), await connect(tasks)];
     const { state } = kept(await one.call('held', {}, context().ctx));
@@ -149,7 +149,7 @@ describe('tasks of MCP servers', () => {
     await expect(other.call('fails', {}, context({ reason: 'timer', state }).ctx)).rejects.toThrow('no disk');
   });
 
-  it('begins an MCP task by a call that waits for the same list of tools as one that is cancelled', async () => {
+  it('begins an MCP task by a call that waits for the same tool list as a cancelled one', async () => {
     let list = () => {};
     const until = new Promise<void>((resolve) => (list = resolve));
     const tasks = await server(() => olderTasks({ holds: { method: 'tools/list', until } }));
@@ -178,7 +178,7 @@ describe('tasks of MCP servers', () => {
     ).rejects.toThrow(message);
   });
 
-  it('gives what can be read of an odd result of an MCP task, since the tool has run', async () => {
+  it('returns the readable parts of an odd MCP task result, since the tool has run', async () => {
     const tasks = await server(() => modernTasks({ answer: { status: 'completed', result: { structuredContent: { rows: 3 } } } }));
     const connection = await connect(tasks);
     const { state } = kept(await connection.call('held', {}, context().ctx));
@@ -206,7 +206,7 @@ describe('tasks of MCP servers', () => {
     expect(await follow('held', [connection], { reason: 'timer', state: later.state })).toMatchObject({ content: [{ text: 'held' }] });
   });
 
-  it('gives an MCP task an answer once, also where the look after it fails', async () => {
+  it('answers an MCP task once, also if the next poll fails', async () => {
     const seen: string[] = [];
     const tasks = await server(() =>
       modernTasks({ fails: (method) => seen.push(method) > 0 && method === 'tasks/get' && seen.at(-2) === 'tasks/update' }),

@@ -13,11 +13,11 @@ describe('limits of what a language server sends', () => {
     ['in another line of the 7-bit form', 'Content-Length: 5\r\nX: y\x8d\x8aContent-Length: 2147483647\r\n\r\n'],
     ['with a sign', 'Content-Length: -5\r\n\r\n'],
     ['not at all', 'X: y\r\n\r\n'],
-  ])('refuses a header that gives the length %s', (_how, header) => {
+  ])('refuses a header with the length %s', (_how, header) => {
     expect(accept(`${header}hello`)).toBe('it sent what is no message of the protocol');
   });
 
-  it('lets messages of a language server pass, also in pieces, with other headers', () => {
+  it('passes messages of a language server, also in pieces, with other headers', () => {
     const limits = new IncomingLimits();
     const message = 'content-length: 5\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\nhello';
     for (const byte of Buffer.from(message + message)) expect(limits.accept(Buffer.from([byte]))).toBeUndefined();

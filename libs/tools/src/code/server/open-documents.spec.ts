@@ -26,7 +26,7 @@ function stalledServer() {
 
 let workspace: TestWorkspace;
 
-it('opens a file once, also where the call that opened it did not wait until the server had it', async () => {
+it('opens a file once, also if the opening call did not wait for the server', async () => {
   workspace = await testWorkspace();
   await workspace.put('a.ts', 'one\n');
   const server = stalledServer();

@@ -4,7 +4,7 @@ import { Places, parseAnswer } from './server-answers.js';
 
 const now = { signal: new AbortController().signal, timeoutMs: 60_000 };
 
-it('keeps 200 faults of a report, and 4 MiB of all reports, the newest', async () => {
+it('keeps the newest 200 faults of a report, and 4 MiB of all reports', async () => {
   const reports = new PublishedDiagnostics(0);
   const faults = Array.from({ length: 300 }, (_, line) => ({ line, message: 'x'.repeat(10_000) }));
   for (const uri of ['file:///a', 'file:///b', 'file:///c']) reports.accept({ uri, diagnostics: faults });

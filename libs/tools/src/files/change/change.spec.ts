@@ -43,13 +43,13 @@ describe('file_edit', () => {
     expect(await edit({ insert_text: 'x', insert_line: 6 })).toBe('insert_line 6 is past the end: a has 5 lines.');
   });
 
-  it('replaces the first of several places by file_edit where it is asked to', async () => {
+  it('replaces the first of several matches by file_edit on request', async () => {
     await workspace.put('a', 'x y x');
     expect(await edit({ old_text: 'x', new_text: 'z', first_match: true })).toBe('Replaced 1 line(s) with 1 line(s) in a');
     expect(await content('a')).toBe('z y x');
   });
 
-  it('makes several edits or none, and says which one failed', async () => {
+  it('applies several edits or none, and names the failed one', async () => {
     await workspace.put('a', 'one\ntwo\n');
     const edits = [
       { old_text: 'one', new_text: '1' },
@@ -86,7 +86,7 @@ describe('file_edit', () => {
 });
 
 describe('a diff', () => {
-  it('leaves out a diff of texts that are too large or too different, and cuts it where it is long', () => {
+  it('omits a diff of texts that are too large or too different, and cuts a long one', () => {
     expect(fileDiff('a', 'x'.repeat(600_000), 'y'.repeat(600_000), ctx)).toBeUndefined();
     const lines = (mark: string, count: number) =>
       Array.from({ length: count }, (_item, index) => `${mark}${index} ${'.'.repeat(60)}\n`).join('');
@@ -102,7 +102,7 @@ describe('file_delete', () => {
   const tool = new FileDeleteTool();
   const remove = (path: string, by = ctx) => textFrom(tool.run({ path }, by));
 
-  it('deletes a link and never what it points at, also inside of a folder', async () => {
+  it('deletes a link but never its target, also inside of a folder', async () => {
     await symlink(workspace.outside, join(workspace.root, 'out'));
     await workspace.put('folder/a', 'a');
     await symlink(workspace.outside, join(workspace.root, 'folder', 'out'));
@@ -126,7 +126,7 @@ describe('file_delete', () => {
     expect(await readdir(workspace.root)).toEqual([]);
   });
 
-  it('says of a deleted empty folder that it was empty', async () => {
+  it('reports that a deleted folder was empty', async () => {
     await mkdir(join(workspace.root, 'empty'));
     expect(await remove('empty')).toBe('Deleted directory empty (it was empty)');
   });
@@ -155,19 +155,19 @@ describe('file_patch', () => {
   const tool = new FilePatchTool();
   const apply = (patch: string, paths: string[]) => textFrom(tool.run({ patch, paths }, ctx));
 
-  it('finds hunks whose line numbers are off', async () => {
+  it('finds hunks with wrong line numbers', async () => {
     await workspace.put('a', '0\n0\none\ntwo\n');
     expect(await apply('--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n', ['./a'])).toBe('Changed a');
     expect(await content('a')).toBe('0\n0\none\n2\n');
   });
 
-  it('shows what looks like the lines of a hunk that does not fit', async () => {
+  it('shows the lines most similar to a hunk that does not fit', async () => {
     await workspace.put('a', 'if (x) {\n    return  1;\n}\n');
     const failed = await apply('--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-  return 1;\n+  return 2;\n }\n', ['a']);
     expect(failed).toBe('Hunk 1 (line 1) does not fit a; no file was changed.\nDid you mean:\n   2 |     return  1;\n   3 | }');
   });
 
-  it('says what must match where nothing looks like a hunk', async () => {
+  it('states what must match if no lines are similar to a hunk', async () => {
     await workspace.put('a', 'one\n');
     const failed = await apply('--- a/a\n+++ b/a\n@@ -1 +1 @@\n-something else\n+x\n', ['a']);
     expect(failed).toBe(
@@ -175,7 +175,7 @@ describe('file_patch', () => {
     );
   });
 
-  it('puts everything back when file_patch cannot write a file', async () => {
+  it('reverts everything if file_patch cannot write a file', async () => {
     await workspace.put('a', 'one\n');
     await workspace.put('gone', 'x\n');
     await workspace.put('there', 'there\n');
@@ -215,7 +215,7 @@ describe('notebook_edit', () => {
     expect(JSON.parse(await content('n.ipynb')).cells[0]).toEqual({ cell_type: 'markdown', id: 'one', metadata: { x: 1 }, source: ['x'] });
   });
 
-  it('deletes and appends cells of a notebook, and names those without ids by their place', async () => {
+  it('deletes and appends cells of a notebook, and refers to those without ids by position', async () => {
     expect(await edit({ edit_mode: 'insert', new_source: 'z' })).toBe('Inserted cell cell-2 (2) of n.ipynb');
     expect(await edit({ edit_mode: 'delete', cell_id: 'cell-1' })).toBe('Deleted cell cell-1 (1) of n.ipynb');
     expect(JSON.parse(await content('n.ipynb')).cells.map((cell: { source: unknown }) => cell.source)).toEqual(['a', ['z']]);
@@ -231,7 +231,7 @@ describe('notebook_edit', () => {
 });
 
 describe('file_copy', () => {
-  it('copies between the workspace and shared folders as far as they allow it', async () => {
+  it('copies between the workspace and shared folders within their permissions', async () => {
     const locks = join(workspace.outside, '..', 'locks');
     const root = (access: 'read' | 'write') =>
       fakeToolContext({ workspace: { root: workspace.root, roots: [{ path: workspace.outside, access, locks }] } });
@@ -247,7 +247,7 @@ describe('file_copy', () => {
     expect(await copy('in', 'in/c', ctx)).toContain('it is a directory');
   });
 
-  it('leaves nothing of a file_copy that was cancelled before it began', async () => {
+  it('leaves no files of a file_copy cancelled before it began', async () => {
     await workspace.put('a', 'a');
     const signal = AbortSignal.abort(new ToolError('cancelled', 'Cancelled'));
     expect(

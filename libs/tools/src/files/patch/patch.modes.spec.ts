@@ -169,7 +169,7 @@ describe('file_patch', () => {
     );
   });
 
-  it('makes of a diff of git for a file that has grown since what git makes', async () => {
+  it('applies a git diff to a file that has grown, with the same result as git', async () => {
     const grown = fc.tuple(distinct, fc.array(edit, { minLength: 1, maxLength: 3 }), fc.nat({ max: 40 }));
     await fc.assert(
       fc.asyncProperty(grown, async ([lines, edits, more]) => {

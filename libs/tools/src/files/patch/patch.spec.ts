@@ -33,7 +33,7 @@ describe('file_patch with parts of git that have no hunks', () => {
     expect(await content('a')).toBe('1\n');
   });
 
-  it('changes the mode of a file by a patch, and refuses where the file has it', async () => {
+  it('changes the mode of a file by a patch, and refuses a mode that it already has', async () => {
     await workspace.put('run.sh', 'x');
     await chmod(join(workspace.root, 'run.sh'), 0o640);
     const patch = 'diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n';
@@ -50,7 +50,7 @@ describe('file_patch with parts of git that have no hunks', () => {
     expect([await content('go.sh'), Number(await modeOf('go.sh')) % 10]).toEqual(['#!/bin/sh\necho hi\n', 5]);
   });
 
-  it('deletes an empty file by a patch, and none that has more in it', async () => {
+  it('deletes an empty file by a patch, but none with more content', async () => {
     await workspace.put('old.txt', '');
     await workspace.put('full.txt', 'x');
     const gone = (path: string) => `diff --git a/${path} b/${path}\ndeleted file mode 100644\nindex e69de29..0000000\n`;
@@ -112,7 +112,7 @@ describe('file_patch with counts that are wrong or missing', () => {
     expect(await content('f')).toBe('a\nB\nc\nd\n');
   });
 
-  it('says the right counts where nothing fits, and the places where several do', async () => {
+  it('states the right counts if a hunk fits nowhere, and all places if it fits several', async () => {
     expect(await apply('--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n x\n-b\n+B\n')).toMatch(
       /^Hunk 1 \(line 1\) does not fit f; no file was changed\. Its header says 4 lines before and 4 after; it has 2 lines before and 2 after\./,
     );
@@ -121,7 +121,7 @@ describe('file_patch with counts that are wrong or missing', () => {
     expect(await content('f')).toBe('x\ny\nx\n');
   });
 
-  it('refuses a hunk that goes on behind a line without a mark', async () => {
+  it('refuses a hunk that continues after a line without a mark', async () => {
     expect(await apply('--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n a\n-b\n+B\nc\n-d\n+D\n')).toMatch(
       /^Invalid patch: line 7 of it \("c"\) is no line of a hunk/,
     );
@@ -179,7 +179,7 @@ describe('file_patch with sections', () => {
 });
 
 describe('file_patch', () => {
-  it('gives policy the paths in the patch, with both of a rename', () => {
+  it('passes the paths in a patch to policy, both of a rename', () => {
     const patch = `${update('a', '*** Move to: b').replace('\n*** End Patch', '')}\n*** Add File: ./c\n+x\n*** End Patch`;
     expect(tool.complete({ patch })).toEqual({ patch, paths: ['a', 'b', 'c'] });
     expect(() => tool.check({ patch, paths: ['b', 'c'] })).toThrow('Invalid patch: it changes a, which paths does not name.');
@@ -194,7 +194,7 @@ describe('file_patch', () => {
     expect(await content('b')).toBe('1\ntwo\n');
   });
 
-  it('says which line of the file differs invisibly', async () => {
+  it('names the line of the file that differs invisibly', async () => {
     await workspace.put('a', 'first\ntwo\u00a0words\n');
     expect(await apply('--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n first\n-two words\n+2\n')).toContain('line 2 has U+00A0 at column 4');
   });

@@ -33,7 +33,7 @@ describe('lines with numbers', () => {
 });
 
 describe('a PDF file', () => {
-  it('reads a PDF file as the text of its pages, and lines of that', async () => {
+  it('reads a PDF file as the text of its pages, by lines', async () => {
     await workspace.put('a.pdf', pdfOf('Hello PDF', 'Second page'));
     expect(await read({ path: 'a.pdf' })).toBe('[Page 1 of 2]\nHello PDF\n[Page 2 of 2]\nSecond page\n');
     expect(await read({ path: 'a.pdf', offset: 4 })).toBe('[Lines 4-4 of 4]\nSecond page\n');
@@ -97,7 +97,7 @@ describe('a notebook', () => {
     expect(await read({ path: 'n.ipynb', raw: true })).toBe(JSON.stringify(notebook));
   });
 
-  it.each(['{', '{"cells":[]}', '{"cells":[],"nbformat":3}'])('fails for a notebook that is none with a clear error: %s', async (text) => {
+  it.each(['{', '{"cells":[]}', '{"cells":[],"nbformat":3}'])('explains why a file is no notebook: %s', async (text) => {
     await workspace.put('n.ipynb', text);
     expect(await read({ path: 'n.ipynb' })).toMatch(/^Cannot read n\.ipynb as a notebook: it is not .*raw/);
   });
@@ -117,14 +117,14 @@ describe('several operations', () => {
     );
   });
 
-  it('gives no more than 30 MB of several operations together', async () => {
+  it('returns at most 30 MB of several operations together', async () => {
     await workspace.put('big.png', Buffer.concat([IMAGES['image/png'], Buffer.alloc(12 * 1_048_576)]));
     const big = { mode: 'image', path: 'big.png' } as const;
     expect(await read({ operations: [big] })).toBe('<image>');
     expect(await read({ operations: [big, big, big] })).toBe('big.png is too much with the files before it: read it in a call of its own');
   });
 
-  it('takes several operations instead of a path', async () => {
+  it('accepts several operations in place of a path', async () => {
     expect(await read({})).toBe("Missing 'path' parameter: give the path of a file, or operations for several.");
     expect(await read({ path: 'a', operations: [{ mode: 'lines', path: 'a' }] })).toBe('Give either path or operations, not both.');
   });
@@ -133,7 +133,7 @@ describe('several operations', () => {
 describe('a folder', () => {
   const list = (more: object = {}) => read({ operations: [{ mode: 'directory', path: '.', ...more }] });
 
-  it('lists a folder newest first, without what is excluded and without what seldom matters', async () => {
+  it('lists a folder newest first, without excluded and rarely needed entries', async () => {
     await workspace.put('old', 'xx');
     await workspace.put('src/deep/a', '');
     await workspace.put('node_modules/m/index.js', '');
@@ -145,7 +145,7 @@ describe('a folder', () => {
     expect((await names({ max_depth: 5, exclude: ['deep', 'n*'] })).sort()).toEqual(['old', 'src/']);
   });
 
-  it('says of a folder with more than 1,000 entries how many there are', async () => {
+  it('states the number of entries of a folder with more than 1,000', async () => {
     await Promise.all(Array.from({ length: 1_001 }, (_item, index) => workspace.put(`f${index}`, '')));
     const lines = (await list()).split('\n');
     expect(lines[0]).toBe('Directory at . was truncated (has total 1001 entries)');

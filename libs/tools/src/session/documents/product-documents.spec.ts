@@ -4,7 +4,7 @@ import { productDocuments, sectionsAbout, sectionsOf } from './product-documents
 const TEXT = '# Title\nintro\n## Limits\nA limit of files.\n```sh\n# no heading\n```\n## Keys\nRotate a key: files.\n';
 
 describe('the documents of the product', () => {
-  it('finds the Markdown files of the project without records of decisions', () => {
+  it('finds the Markdown files of the project without decision records', () => {
     const paths = [...productDocuments().keys()];
     expect(paths).toEqual(expect.arrayContaining(['README.md', 'libs/policy/README.md', 'deploy/CONFIGURATION.md', 'apps/README.md']));
     expect(paths.filter((path) => /decisions|node_modules/.test(path))).toEqual([]);

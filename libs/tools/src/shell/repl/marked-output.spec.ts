@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { MarkedOutput } from './marked-output.js';
 
-it('keeps beginning and end of what code writes beyond 1 MiB, and the answer behind it', async () => {
+it('keeps beginning and end of output beyond 1 MiB, and the answer after it', async () => {
   const stream = new PassThrough();
   const seen: [string, boolean][] = [];
   const done = new MarkedOutput(stream, true).until('n', (text, cut) => seen.push([text, cut]));

@@ -15,7 +15,7 @@ const captured = (text: string) => {
 const stdout = captured('\r1 %\r2 %\n');
 const answer = { how: 'done', stdout, stderr: captured('\u001b[31moops\u001b[0m\n'), durationMs: 1 } as const;
 
-it('shows the output of code as a terminal does in the end, each stream as a text of its own', () => {
+it('shows the final terminal output of code, each stream as its own text', () => {
   const { content, readOn } = replOutput('python', { ...answer, value: '7' }, SANDBOX, CTX);
   expect(content.map((item) => (item.type === 'text' ? item.text : item.type))).toEqual(['stdout:\n2 %\n\n', 'stderr:\noops', '=> 7']);
   expect(readOn?.(5)).toContain('"from_byte":5');
