@@ -7,6 +7,8 @@ import { loopingReferences } from './loops.js';
 import { resolveReference, takeAnchors } from './references.js';
 
 const SHOWN = 80;
+/** Most members of parts that are compared in a schema. */
+const MOST_MEMBERS = 50_000;
 /** Refuse what a keyword that was left out would have allowed. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   properties: ['additionalProperties'],
@@ -47,6 +49,8 @@ class Reading {
   private readonly open: (readonly [node: JsonSchema, pointer: string])[];
   private readonly anchors: ReadonlyMap<string, string>;
   private readonly lists: boolean;
+  /** Members of parts that are still compared with those of the schema beside them. */
+  private membersLeft = MOST_MEMBERS;
 
   constructor(
     private readonly root: JsonSchema,
@@ -142,16 +146,24 @@ class Reading {
   private closed(node: JsonSchema, pointer: string): void {
     const { properties = {}, patternProperties, additionalProperties } = node;
     if (additionalProperties !== false || patternProperties !== undefined || !isFields(properties)) return;
-    const parts = [node['allOf'], node['anyOf'], node['oneOf']].flatMap((it) => (Array.isArray(it) ? it : []));
-    const names = parts.flatMap((part) => Object.keys(fieldsOf(fieldsOf(this.target(part))['properties'])));
-    const others = names.filter((name) => !Object.hasOwn(properties, name));
-    if (others.length === 0) return;
-    this.say(`${pointer}/additionalProperties`, false, `its parts have the member ${others[0]}`);
+    const other = this.otherMember([node['allOf'], node['anyOf'], node['oneOf']].flat(), properties);
+    if (other === undefined) return;
+    this.say(`${pointer}/additionalProperties`, false, `its parts have the member ${other}`);
     delete node['additionalProperties'];
     this.lossy.add(node);
   }
 
-  private target(part: JsonValue): unknown {
+  /** First member of a part that is not one of `properties`; also a member beyond those that are compared for one schema. */
+  private otherMember(parts: readonly unknown[], properties: object): string | undefined {
+    let left = this.membersLeft;
+    for (const part of parts)
+      for (const name of Object.keys(fieldsOf(fieldsOf(this.target(part))['properties'])))
+        if ((left -= 1) < 0 || !Object.hasOwn(properties, name)) return name;
+    this.membersLeft = left;
+    return undefined;
+  }
+
+  private target(part: unknown): unknown {
     const { $ref } = fieldsOf(part);
     return typeof $ref === 'string' ? resolveReference($ref, this.root, this.anchors)?.schema : part;
   }
