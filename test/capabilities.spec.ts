@@ -40,8 +40,8 @@ describe('a row in a title', () => {
     const source = `it('runs [PP-01]', f); it.each([[1]])("accepts %s [PP-02, EX-30]", f); test(\`a \\'b\\' [K-24]\`, f); it('[PP-03] first', f);`;
     expect(claimsOf(source)).toEqual([
       ['PP-01', 'runs'],
-      ['PP-02', 'takes %s'],
-      ['EX-30', 'takes %s'],
+      ['PP-02', 'accepts %s'],
+      ['EX-30', 'accepts %s'],
       ['K-24', "a 'b'"],
     ]);
   });
