@@ -54,7 +54,7 @@ const RESULTS: readonly (readonly [what: string, result: string, output: object]
   ['an error flag as Python writes it', '{"content":"no","isError":"True"}', { content: [text('no')], isError: true }],
   ['a text that is a number', '{"content":[{"type":"text","text":7}]}', { content: [text('7')] }],
   ['a text that is an object', '{"content":[{"type":"text","text":{"rows":3}}]}', { content: [text('{"rows":3}')] }],
-  ['a list in the list', '{"content":[[{"type":"text","text":"done"}]]}', { content: [text(LEFT_OUT)] }],
+  ['a list in the list', '{"content":[[{"type":"text","text":"done"}]]}', { content: [text('done')] }],
   ['extra fields', '{"content":[{"type":"text","text":"done","odd":{}}],"odd":[1]}', { content: [text('done')] }],
   [
     'an image as a data URL',
