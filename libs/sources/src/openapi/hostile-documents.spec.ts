@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { areDistinct } from './distinct-branches.js';
 import { DocumentRefs } from './document-refs.js';
 import { filesOf, isFile } from './body-files.js';
 import { readOperations } from './read-operations.js';
@@ -25,6 +26,19 @@ describe('documents that repeat and nest without measure', () => {
     const A = { [key]: times(2_000, ref('A')), properties: { a: { format: 'binary' }, b: ref('A') } };
     const refs = new DocumentRefs({ components: { schemas: { A } } });
     expect([filesOf(ref('A'), refs), isFile(ref('A'), refs)]).toEqual([['a'], false]);
+  });
+
+  it('compares a bounded number of branches of a union that contains itself', () => {
+    const branches = times(40, ref('U'));
+    const refs = new DocumentRefs({ components: { schemas: { U: { oneOf: branches } } } });
+    const resolve = refs.resolve.bind(refs);
+    let resolved = 0;
+    refs.resolve = (schema) => {
+      resolved += 1;
+      return resolve(schema);
+    };
+    expect(areDistinct(branches, refs)).toBe(false);
+    expect(resolved).toBeLessThan(1_000_000);
   });
 
   it('resolves each of many circular references of a document once', () => {
