@@ -17,6 +17,16 @@ const PACKAGE = '@octokit/openapi@23.0.2';
 const SEED = 20_261_123;
 const COUNT = 200;
 
+/** Bodies of GitHub's document that fit two branches of a `oneOf`, as both lists of ids for `orgs_delete-attestations-bulk`. */
+const OVERLAPPING = [
+  'orgs_delete-attestations-bulk: input/properties/body',
+  'repos_create-org-ruleset: input/properties/body/properties/conditions',
+  'repos_update-org-ruleset: input/properties/body/properties/conditions',
+  'issues_set-labels: input/properties/body',
+  'codespaces_create-for-authenticated-user: input/properties/body',
+  'users_delete-attestations-bulk: input/properties/body',
+];
+
 describe("operations of GitHub's document, called through gateway and worker", () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-github-'));
   let redis: RedisServer;
@@ -58,7 +68,10 @@ describe("operations of GitHub's document, called through gateway and worker", (
 
   it("turns every operation of GitHub's document into a tool", async () => {
     const { body } = await gateway.agent.get<{ problems: string[] }>('/v1/sources/github');
-    expect({ tools: of('github').length, problems: body.problems }).toEqual({ tools: 1_223, problems: [] });
+    const overlapping = body.problems.map((problem) =>
+      problem.replace(' has branches of oneOf that overlap; the API decides which one is meant', ''),
+    );
+    expect({ tools: of('github').length, overlapping }).toEqual({ tools: 1_223, overlapping: OVERLAPPING });
   });
 
   it(`sends requests valid for GitHub's document: ${COUNT} drawn by seed, and those with rare bodies`, async () => {

@@ -71,6 +71,8 @@ describe('an answer before the request has arrived completely', () => {
         { id: `limited-${process.pid}`, key: `${BOOTSTRAP_KEY}-limited`, tenant: TENANT, scopes: ['read'], ratePerMinute: 1 },
       ],
     });
+    // No test depends on the speed of the machine: a client that is slow is not cut.
+    Object.assign(gateway.app.getHttpServer(), { requestTimeout: 0, keepAliveTimeout: 0 });
   });
   afterAll(() => gateway.close());
 
@@ -82,7 +84,6 @@ describe('an answer before the request has arrived completely', () => {
     const [socket] = (await accepted) as [Socket];
     return Object.assign(client, { accepted: socket });
   };
-  // No test depends on the speed of the machine: a client that is slow is not cut.
   const { ms } = LINGER;
   beforeEach(async () => {
     LINGER.ms = 600_000;
