@@ -5,8 +5,13 @@ import type { SendOutput } from './running-call.js';
 import { WorkerToolError } from './worker-tool.js';
 
 const REQUEST_MS = 30_000;
+/** Tries while the tenant has no room for outputs, about 40 s: longer than the results of other calls need to be read. */
+const TRIES_WITHOUT_ROOM = 10;
 
-/** Sends outputs to `PUT /v1/calls/{id}/output`. Repeats a request until it is answered, or `cut` aborts. */
+/**
+ * Sends outputs to `PUT /v1/calls/{id}/output`. Repeats a request until it is answered or `cut` aborts, and gives up where the tenant
+ * has no room for long.
+ */
 export function outputSender(baseUrl: string, apiKey: string, worker: string, fetch: typeof globalThis.fetch): SendOutput {
   return async ({ callId, fence }, text, cut) => {
     const body = new TextEncoder().encode(text);
@@ -24,7 +29,8 @@ export function outputSender(baseUrl: string, apiKey: string, worker: string, fe
         const response = await fetch(url, { method: 'PUT', headers, body, signal, redirect: 'error' });
         if (response.ok) return WorkerOutput.parse(await response.json());
         const problem = Problem.safeParse(await response.json().catch(() => undefined)).data;
-        if (response.status < 500 && response.status !== 429)
+        const isLate = problem?.code === 'quota_exceeded' && failures >= TRIES_WITHOUT_ROOM;
+        if (isLate || (response.status < 500 && response.status !== 429))
           throw new WorkerToolError(`The gateway refused the output: ${problem?.detail ?? `status ${response.status}`}`, {
             code: 'refused',
           });

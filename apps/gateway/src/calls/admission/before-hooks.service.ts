@@ -64,6 +64,9 @@ export class BeforeHooks {
   async run(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
     const { applied } = hooks;
     const later = runsAfterApproval(request.evaluated, hooks);
+    const left = applied.filter(({ on }) => later || on !== 'before');
+    // Before the hooks run, which may have effects: a call for which there is no room ends here.
+    const hookSet = left.length === 0 ? undefined : await this.save(request.principal.tenantId, left);
     const ran = later ? { evaluated: request.evaluated, runs: [], events: [] } : await this.runAll(request, hooks);
     const { evaluated, transient: passing = false, runs, events } = ran;
     const decision = { ...evaluated.decision, reasons: [...evaluated.decision.reasons, ...runs.map(reasonOf)] };
@@ -71,11 +74,9 @@ export class BeforeHooks {
       .flatMap(({ feedback: texts = [] }) => texts)
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
-    const left = evaluated.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
-    const hookSet = left.length === 0 ? undefined : await this.save(request.principal.tenantId, left);
     const more = {
       hookRuns: events,
-      ...(hookSet === undefined ? {} : { hookSet }),
+      ...(hookSet === undefined || evaluated.rejection !== undefined ? {} : { hookSet }),
       ...(feedback === '' ? {} : { hookFeedback: feedback }),
     };
     return { evaluated: { ...evaluated, decision, ...more }, transient: passing };
