@@ -52,7 +52,7 @@ export function requiredArgument(tool: string, descriptor: Pick<ToolDescriptor, 
   throw new UsageError(`Expected name=value, name:=JSON, a JSON object or -, got ${JSON.stringify(words[0])}${why}`);
 }
 
-/** @throws UsageError that states what was expected */
+/** @throws UsageError with the expected form */
 export function readArguments(words: readonly string[], readStdin: () => string): WrittenArguments {
   const [first, ...more] = words;
   if (first === undefined) return { values: {}, loose: [] };
@@ -75,14 +75,14 @@ export function readArguments(words: readonly string[], readStdin: () => string)
   return { values, loose };
 }
 
-/** A JSON object, or `-` for the one on stdin. @throws UsageError that states what was expected */
+/** JSON object, or `-` for one on stdin. @throws UsageError with the expected form */
 export function readObject(text: string, readStdin: () => string): CallArguments {
   return objectOf(text === '-' ? readStdin() : text);
 }
 
 /**
- * Converts texts to numbers, booleans, lists or objects where the schema takes no text. This includes names that the schema
- * does not have and does not allow: they can only be aliases of its own.
+ * Converts texts to numbers, booleans, lists or objects if the schema accepts no text. Includes names missing in the schema: they
+ * can only be aliases.
  */
 export function coerceArguments({ values, loose }: WrittenArguments, tool: Pick<ToolDescriptor, 'input'> | undefined): CallArguments {
   const schema = Schema.safeParse(tool?.input);

@@ -16,9 +16,9 @@ interface Named {
 }
 
 /**
- * The id of the call that a person names by the whole id, by its end (`8N0P1VXK`) or by the beginning of that end (`8N0P`).
+ * Id of the call that a person names by the whole id, by its end (`8N0P1VXK`) or by the beginning of that end (`8N0P`).
  *
- * @throws UsageError for a text that can be no id, that names no call, or several: then with these
+ * @throws UsageError for an impossible id, for an unknown one, and for several calls, which it lists
  */
 export async function callIdOf(context: Pick<CommandContext, 'client' | 'terminal'>, text: string): Promise<string> {
   if (CallId.safeParse(text).success) return text;
@@ -49,8 +49,8 @@ export function isNamed(id: string, part: string): boolean {
 }
 
 /**
- * Calls that may be meant: those that the index knows by the last characters, the newest, and those that wait for a person, which
- * a gateway without a database lists too.
+ * Candidates: calls with these last characters in the index, the newest calls, and waiting ones, which a gateway without a
+ * database lists too.
  */
 async function candidates(client: ToolyardClient, part: string): Promise<Named[]> {
   const listed = await Promise.all([client.calls.list({ q: part.slice(-8), limit: 200 }), client.calls.list({ limit: 200 })]).catch(

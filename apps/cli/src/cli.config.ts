@@ -18,7 +18,7 @@ export interface CliConfig {
   readonly dataFolder?: string;
 }
 
-/** The variables of the command line tool. The gateway's schema describes those that it reads, too. */
+/** Variables of the command line tool. The gateway's schema describes the ones that it reads, too. */
 export const CliEnv = z.object({
   TOOLYARD_URL: z.string().optional().meta({
     description: 'Address of the gateway, for the command line tool and the examples.',
@@ -29,7 +29,7 @@ export const CliEnv = z.object({
 });
 type CliEnv = z.output<typeof CliEnv>;
 
-/** A sentence for each variable that is one or two letters away from one of the above, also where that is set. */
+/** Sentence for each variable one or two letters away from a known one, also if the known one is set. */
 export function mistypedVariables(variables: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(CliEnv.shape);
   return Object.keys(variables)

@@ -17,8 +17,8 @@ import { duration } from './terminal/time-text.js';
 import { visible } from './terminal/visible-text.js';
 
 /**
- * Shows a call until its end: its output live, what it waits for, what it changed in files, and its outcome. The first
- * Ctrl-C cancels the call and waits for its end; the second exits.
+ * Shows a call until its end: live output, reason of a wait, file changes, outcome. The first Ctrl-C cancels the call and waits
+ * for its end; the second exits.
  */
 export async function followCall(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json, interrupts } = context;
@@ -52,7 +52,7 @@ class CallView {
   private detached = '';
   private stage = 'queued';
   private receipt: string | undefined;
-  /** Takes back the question to the person at this terminal. */
+  /** Withdraws the question to the person at this terminal. */
   private asking: AbortController | undefined;
 
   constructor(
@@ -132,7 +132,7 @@ class CallView {
     this.context.terminal.data(text);
   }
 
-  /** Asks the person at this terminal, who made the call, if the key may answer; else says where to answer. */
+  /** Asks the person at this terminal, who made the call, if the key may answer; else prints where to answer. */
   private question({ data }: CallEventOf<'call.approval_requested'>): void {
     const { terminal, json } = this.context;
     const reasons = data.reasons.map((reason) => `  ${oneLine(visible(plainReason(reason), true), 200)}`).join('\n');

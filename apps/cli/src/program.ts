@@ -29,7 +29,7 @@ export interface GlobalFlags {
 /** Creates the context from the flags, runs the command and sets its exit code. */
 export type Runner = (flags: GlobalFlags, run: (context: CommandContext) => Promise<number>) => Promise<void>;
 
-/** The program with all commands, in the order of the help. Most are registered beside what they do, in `commands/`. */
+/** Program with all commands, in the order of the help. Most are registered next to their code, in `commands/`. */
 export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEnv): Command {
   const program = new Command('toolyard')
     .description('Starts Toolyard, runs tool calls through its gateway and watches them.')

@@ -1,4 +1,4 @@
-/** Wrong usage of the program; the message says what is expected. */
+/** Wrong usage of the program; the message has the expected form. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

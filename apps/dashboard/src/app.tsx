@@ -13,7 +13,7 @@ import { cssVariables, theme } from './components/theme.js';
 import type { ReactNode } from 'react';
 import { LoginPage } from './session/login-page.js';
 
-/** Retries only what the network or a restart may have caused; a refusal is final. */
+/** Retries faults of the network or a restart only; a refusal is final. */
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: whenRefused }),
   mutationCache: new MutationCache({ onError: whenRefused }),

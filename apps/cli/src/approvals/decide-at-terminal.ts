@@ -16,13 +16,13 @@ type Body = Parameters<CommandContext['client']['calls']['decide']>[1];
 export interface AskOptions {
   /** `call` asks about the one call, `approvals` goes through a list that the person may leave. */
   readonly style: 'call' | 'list';
-  /** Takes the question back, when others have answered. */
+  /** Withdraws the question after another person has answered. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks the person at this terminal until the call is decided, or left for later. What the gateway refuses is shown, and asked
- * again where another answer may help.
+ * Asks the person at this terminal until the call is decided or left for later. A refusal of the gateway is shown, and asked again
+ * if another answer may help.
  */
 export async function decideAtTerminal(
   context: CommandContext,
@@ -55,13 +55,13 @@ export async function decideAtTerminal(
   }
 }
 
-/** Rules for later calls are offered only where the gateway takes them. */
+/** Rules for later calls are offered only if the gateway accepts them. */
 function isOffered({ tool, approval }: Call, answer: Answer): boolean {
   if (answer === 'always') return approval !== undefined && alwaysChoices(tool, approval).length > 0;
   return answer !== 'never' || (approval !== undefined && mayNever(approval));
 }
 
-/** The answers that this call can have, each with what it does. */
+/** Possible answers to this call, each with its effect. */
 function choicesOf(call: Call, style: AskOptions['style']): (readonly [word: string, meaning: string])[] {
   const [always, never] = [isOffered(call, 'always'), isOffered(call, 'never')];
   return [

@@ -7,10 +7,9 @@ import { readObject, type CallArguments } from '../call-arguments.js';
 import { UsageError } from '../usage-error.js';
 
 /**
- * The arguments as a person edits them with VISUAL, EDITOR or vi: a command as a script, others as JSON. Undefined if nothing was
- * changed.
+ * Arguments as edited with VISUAL, EDITOR or vi: a command as a script, others as JSON. Undefined without a change.
  *
- * @throws UsageError if the editor fails, or what it leaves is no JSON object
+ * @throws UsageError if the editor fails, or if its result is no JSON object
  */
 export function editArguments(
   call: Pick<Call, 'arguments'>,

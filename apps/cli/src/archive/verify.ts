@@ -111,7 +111,7 @@ function verifyProofFile({ terminal, json }: Context, file: string, keys: readon
   }
 }
 
-/** A key as text, or the path of a file that holds it. */
+/** Key as text, or path of a file with it. */
 function readKey(text: string): NoteVerifier {
   try {
     return parsePublicKey(statSync(text, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(text, 'utf8') : text);

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.js';
 /** Adds a command to the program. Commands appear in the help in the order of these calls. */
 export type Add = (name: string, description: string) => Command;
 
-/** Runs the action of a command and sets the exit code of the process to what it returns. */
+/** Runs the action of a command and sets the exit code of the process to its result. */
 export type Start = (action: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 /** Parser of an option that may be given again. */

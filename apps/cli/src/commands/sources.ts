@@ -125,7 +125,7 @@ async function removeSource({ client, terminal }: CommandContext, name: string):
   return 0;
 }
 
-/** Says where the person goes; with `back`, where they came back to, finishes. */
+/** Prints the address for the person; with `back`, the address of the return, finishes. */
 async function authorizeSource({ client, terminal, json }: CommandContext, name: string, back: string | undefined): Promise<number> {
   if (back !== undefined) {
     const source = await client.sources.finishAuthorization(back);

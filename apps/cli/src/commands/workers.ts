@@ -14,7 +14,7 @@ export function addWorkers(add: Add, start: Start): void {
     .action((ids: string[], flags: { wait: boolean }) => start((context) => drain(context, ids, flags)));
 }
 
-/** Workers with what they serve and run. */
+/** Workers with their pools, tools and running calls. */
 async function workers({ client, terminal, json }: CommandContext): Promise<number> {
   const found = await client.workers.list();
   if (json) for (const worker of found) terminal.json(worker);
@@ -33,7 +33,7 @@ function row({ id, draining, pools, host }: WorkerStatus): string[] {
   ];
 }
 
-/** Lets workers take no more calls, and waits until those that they run have ended; not for calls that others start. */
+/** Drains workers, and waits until their running calls have ended; ignores calls that others start. */
 async function drain(context: CommandContext, ids: readonly string[], { wait }: { readonly wait: boolean }): Promise<number> {
   const { client, terminal, json, interrupts } = context;
   for (const id of ids) await drainOne(context, id);

@@ -2,7 +2,7 @@ import type { ToolyardClient } from '#client';
 import type { Batch } from '#contracts';
 import { WEEK_SCHEDULES, type WeekAnswer, type WeekCall, type WeekSchedule, type WeekSession } from './week-sessions.js';
 
-/** Sessions that go on at the same time. */
+/** Concurrent sessions. */
 const AT_ONCE = 6;
 const LOOK_MS = 500;
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
@@ -15,8 +15,8 @@ interface Play {
 }
 
 /**
- * Makes the calls of sessions through the interface, turn by turn as their agents would, answers what asks a person, and runs
- * the schedules. Resolves when every call has ended but those without an answer.
+ * Makes the calls of sessions through the interface, turn by turn as their agents would, answers questions, and runs the
+ * schedules. Resolves when every call with an answer has ended.
  */
 export async function playWeek(play: Play, sessions: readonly WeekSession[]): Promise<void> {
   const left = [...sessions];
@@ -69,7 +69,7 @@ function decisionOf(answer: WeekAnswer) {
   return { decision: 'allow', scope: 'once', arguments: { ...answer } } as const;
 }
 
-/** Makes a schedule, runs it as often as in the week, and pauses it: nothing of the demo goes on by itself. */
+/** Creates a schedule, runs it as often as in the week, and pauses it, so that the demo leaves nothing active. */
 async function playSchedule({ client, signal, onCalls }: Play, schedule: WeekSchedule): Promise<void> {
   const { name, cron, agentId, sessionId, call, runs } = schedule;
   const scheduled = { tool: call.tool, arguments: { ...call.arguments }, agentId, sessionId };

@@ -3,7 +3,7 @@ type Arguments = Readonly<Record<string, string | number>>;
 /** Answer of a person to a question, or the arguments with which it is allowed instead. */
 export type WeekAnswer = 'allow' | 'deny' | Arguments;
 
-/** A call as an agent makes it, and what a person answers where the posture of its session makes it ask. */
+/** Call of an agent, and the person's answer if the posture of its session asks. */
 export interface WeekCall {
   readonly tool: string;
   readonly arguments: Arguments;
@@ -287,7 +287,7 @@ const RELEASES = [
   ['2.14.0', 'Release 2.14.0'],
 ] as const;
 
-/** 10 calls. Those of today stay unanswered: each is alone in its turn, since later ones of a turn would wait for it. */
+/** 10 calls. Today's ones stay unanswered: each is alone in its turn, since later ones of a turn would wait for it. */
 function release(day: number, version: string, goal: string): WeekSession {
   const answered = (answer: WeekAnswer) => (day === 6 ? undefined : answer);
   return {

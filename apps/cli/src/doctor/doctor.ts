@@ -35,7 +35,7 @@ export interface DoctorFlags {
   readonly all?: boolean;
 }
 
-/** Faults, then warnings, then what is fine: where gateway and key were found, and the number of the others. */
+/** Faults, then warnings, then the origin of gateway and key, and the number of other checks. */
 function report(checks: readonly Check[], terminal: CommandContext['terminal'], all: boolean): string[] {
   const of = (wanted: Check['verdict']) => checks.filter(({ verdict }) => verdict === wanted);
   const fine = of('ok');

@@ -15,7 +15,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The answer to a request that the gateway did not take. `error`: what the transport threw. */
+/** Answer to a request that did not reach the gateway. `error`: error of the transport. */
 export function errorAnswer(id: RequestId, error: unknown, url: string): JSONRPCErrorResponse {
   if (error instanceof SdkHttpError) return { jsonrpc: '2.0', id, error: refusal(error, url) };
   const reason = reasonOf(error);

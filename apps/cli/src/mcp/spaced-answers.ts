@@ -4,8 +4,8 @@ import { isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCResultResponse,
 const APART_MS = 20;
 
 /**
- * Writes messages, an answer some time after the last progress: clients made with the SDK forget whose progress it is as
- * soon as they read the answer, and lose all progress that comes in one piece with it.
+ * Writes messages, with a pause between progress and an answer: clients of the SDK drop the progress that arrives in one piece
+ * with the answer.
  */
 export class SpacedAnswers {
   private progressAt = -Infinity;

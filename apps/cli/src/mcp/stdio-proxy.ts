@@ -56,7 +56,7 @@ const RENEWAL = 'toolyard:renewal';
  * cannot be delivered gets an error for an answer; the next one tries again.
  */
 export class StdioProxy {
-  /** Ends when what came before the end of the standard input is answered: the transport closes with it. */
+  /** Ends after the answers to all requests before the end of the standard input, with which the transport closes. */
   private readonly input = process.stdin.pipe(exactLines(), { end: false });
   private readonly stdio = new StdioServerTransport(this.input);
   private readonly answers = new SpacedAnswers((message) => {

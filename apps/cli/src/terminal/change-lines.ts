@@ -5,7 +5,7 @@ import { inLine } from './visible-text.js';
 
 /** Most lines of all files together. */
 const MOST_LINES = 200;
-/** Characters of a line, such as one of a minified file. */
+/** Longest shown line, such as one of a minified file. */
 const MOST_CHARACTERS = 1_000;
 
 /** Changes of a call in files as lines of a terminal: the first lines of coloured unified diffs. */

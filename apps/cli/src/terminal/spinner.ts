@@ -30,7 +30,7 @@ export class Spinner {
     this.terminal.clearStatus();
   }
 
-  /** Shows nothing while a person is asked. */
+  /** Shows nothing during a question to a person. */
   pause(paused: boolean): void {
     this.paused = paused;
     this.terminal.clearStatus();

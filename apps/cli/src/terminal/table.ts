@@ -20,10 +20,7 @@ export function table(rows: readonly (readonly string[])[], width: number): stri
   });
 }
 
-/**
- * As `table`, where the last column is what a person looks for. Where less than `LAST_CHARS` would be left for it, it has a line of
- * its own under its row.
- */
+/** Like `table`, with the subject in the last column. With less than `LAST_CHARS` left for it, it has its own line below its row. */
 export function listing(rows: readonly (readonly string[])[], width: number): string[] {
   const heads = rows.map((row) => row.slice(0, -1));
   const heading = table(heads, width);

@@ -46,7 +46,7 @@ export class Terminal {
     return this.stdout.isTTY === true;
   }
 
-  /** `visible`, which says once that there are hidden characters, or names that may not be what they look like. */
+  /** `visible`, with one note on hidden characters and on names that may imitate others. */
   visible(text: string, writtenOut = false): string {
     if (hasHidden(text, writtenOut)) this.warn('hidden characters are written out, as <U+202E>. They run as they are.');
     if (hasLookAlikes(text)) this.warn('a name that has <Latin and Cyrillic> or <punycode> behind it may not be what it looks like.');

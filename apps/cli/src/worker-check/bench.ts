@@ -135,7 +135,7 @@ export class Bench {
     );
   }
 
-  /** Two calls of a tool that answers at once: what was sent before is dealt with. */
+  /** Two calls of a tool that answers at once: earlier frames are handled by then. */
   async settled(connection: CheckConnection): Promise<void> {
     for (const value of ['a', 'b']) await this.run(connection, 'check_echo', { value });
   }

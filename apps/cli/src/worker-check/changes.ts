@@ -1,9 +1,9 @@
-/** Something that did not happen in time, with what was seen instead. */
+/** Missing event, with the events seen instead. */
 export class CheckFailed extends Error {
   override readonly name = 'CheckFailed';
 }
 
-/** Wakes those that wait whenever anything happened. */
+/** Wakes waiting checks after each event. */
 export class Changes {
   private waiters = new Set<() => void>();
 

@@ -22,7 +22,7 @@ export const CHECK_LEASE_MS = 3_000;
 /** Response of a scenario to a hello: an answer, no answer, or a problem. */
 export type HelloPolicy = 'welcome' | 'cut' | 'refuse';
 
-/** A gateway that does only what a scenario says: `toolyard-worker/1` by WebSocket and by long poll. */
+/** Gateway that follows a scenario only: `toolyard-worker/1` by WebSocket and by long poll. */
 export class CheckServer {
   readonly connections: CheckConnection[] = [];
   readonly faults: string[] = [];

@@ -25,7 +25,7 @@ export class WorkerProcess {
     });
   }
 
-  /** The end of what it printed. */
+  /** End of its output. */
   get log(): string {
     return this.said;
   }

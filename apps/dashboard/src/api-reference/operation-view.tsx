@@ -12,7 +12,7 @@ interface OperationViewProps {
   readonly document: ApiDocument;
 }
 
-/** One operation: what it needs and answers, and a request that can be sent. */
+/** One operation: its requirements and answers, and a request to send. */
 export function OperationView({ operation, document }: OperationViewProps) {
   const { method, path, description, parameters = [], responses } = operation;
   const scope = scopeOf(operation);

@@ -118,7 +118,7 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
   );
 }
 
-/** The request with a body of JSON as a value, so that code writes it in its own way. What is sent is the text. */
+/** Request with a JSON body as a value, which code samples write in their own syntax. The text itself is sent. */
 function readable({ body, ...request }: HttpRequest): HttpRequest {
   if (typeof body !== 'string') return request;
   try {

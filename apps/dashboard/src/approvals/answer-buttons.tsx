@@ -7,7 +7,7 @@ import classes from './decision-card.module.css';
 
 interface ToolAnswersProps {
   readonly call: Call;
-  /** No answer is taken now: one is held or being sent. */
+  /** Disables answers while one is delayed or being sent. */
   readonly isBlocked: boolean;
   readonly onSay: (option: Pick<ApprovalOption, 'decision' | 'scope'>) => void;
 }

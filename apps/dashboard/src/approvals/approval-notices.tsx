@@ -15,7 +15,10 @@ function useSwitch() {
   return useLocalStorage({ key: 'toolyard.notify', defaultValue: false, getInitialValueInEffect: false });
 }
 
-/** Tells the person on the desktop that calls ask while the tab is not in front. Shows no arguments: a lock screen may show it. */
+/**
+ * Notifies the person on the desktop of waiting calls while the tab is in the background. Shows no arguments, since a lock screen
+ * may show it.
+ */
 export function ApprovalNotices() {
   const { feed, board } = useToolyard();
   const navigate = useNavigate();

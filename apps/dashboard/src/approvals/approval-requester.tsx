@@ -4,7 +4,7 @@ import { escapeInvisible } from '#subject';
 import { LinkAnchor } from '../components/links.js';
 import { Ago } from '../components/time.js';
 
-/** Labels by which people say what a session is about. */
+/** Labels with the subject of a session. */
 const GOALS = ['goal', 'task', 'title', 'issue', 'step'];
 
 /** Caller of an approval or input: agent, session, user and time; then the purpose, from the agent or a label. */

@@ -10,7 +10,7 @@ import classes from './decision-card.module.css';
 import { usePendingDecisions } from './use-pending-decisions.js';
 
 interface BulkDecisionProps {
-  /** Calls as they were when selected: an answer is for exactly these. */
+  /** Calls as they were when selected: an answer applies to exactly these. */
   readonly calls: readonly Call[];
   /** The calls that still wait. */
   readonly waiting: readonly Call[];

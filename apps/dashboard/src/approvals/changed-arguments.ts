@@ -4,12 +4,12 @@ type Arguments = Readonly<Record<string, JsonValue>>;
 
 export interface ChangedArgument {
   readonly name: string;
-  /** Texts as they are, other values as JSON; empty where there is none. */
+  /** Texts unquoted, other values as JSON; empty without a value. */
   readonly before: string;
   readonly after: string;
 }
 
-/** Arguments that differ, in the order in which they were asked for; those that were added come last. */
+/** Changed arguments in their order in the request; added ones come last. */
 export function changedArguments(asked: Arguments, edited: Arguments): ChangedArgument[] {
   const names = new Set([...Object.keys(asked), ...Object.keys(edited)]);
   return [...names]

@@ -19,7 +19,7 @@ interface Refusal {
 }
 
 interface DecisionAreaProps {
-  /** Names the question that is asked and its state. */
+  /** Identifies the question and its state. */
   readonly shown: string;
   /** Keys that answer. One that is held answers nothing. */
   readonly keys?: readonly (readonly [key: string, run: () => void])[];

@@ -29,7 +29,7 @@ export function entriesOf(before: readonly InboxEntry[], calls: readonly Call[],
   return [...kept, ...calls.filter(({ id }) => !known.has(id)).map((call) => ({ call, isGone: false, isNew: true }))];
 }
 
-/** Groups by the value of the field, in the order of their first call. New calls are a group of their own, the last one. */
+/** Groups by the value of the field, in the order of their first call. New calls form the last group. */
 export function groupsOf(entries: readonly InboxEntry[], grouping: Grouping | undefined): InboxGroup[] {
   if (grouping === undefined) return entries.length === 0 ? [] : [{ name: '', entries }];
   const settled = groupBy(

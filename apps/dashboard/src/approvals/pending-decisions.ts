@@ -77,7 +77,7 @@ export class PendingDecisions extends FrameStore {
     this.changed();
   }
 
-  /** Nothing of the group is sent. */
+  /** Drops the group without sending it. */
   undo(id: number): void {
     clearTimeout(this.held.get(id)?.timer);
     this.held.delete(id);
@@ -90,25 +90,25 @@ export class PendingDecisions extends FrameStore {
     await this.sendAll(group?.answers ?? []);
   }
 
-  /** Sends the answer to one call at once. Answers that were given together with it go on waiting. */
+  /** Sends the answer to one call at once. Answers given together with it stay delayed. */
   async sendOne(callId: string): Promise<void> {
     const answer = this.take(callId);
     if (answer !== undefined) await this.sendAll([answer]);
   }
 
-  /** Takes back the answer to one call. Answers that were given together with it go on waiting. */
+  /** Takes back the answer to one call. Answers given together with it stay delayed. */
   undoOne(callId: string): void {
     this.take(callId);
     this.changed();
   }
 
-  /** Takes back what is held for a call that no longer waits, and notes that nothing was sent. */
+  /** Drops the delayed answer to a call that no longer waits, and notes that nothing was sent. */
   withdraw(callId: string, reason: string): void {
     const answer = this.take(callId);
     if (answer !== undefined) this.note({ answer, state: 'refused', error: new Error(reason) });
   }
 
-  /** Takes everything back that is not sent, as when the page is left. */
+  /** Drops all unsent answers, such as when the page is left. */
   drop(): void {
     for (const { id } of this.groups) this.undo(id);
   }
@@ -130,7 +130,7 @@ export class PendingDecisions extends FrameStore {
     }
   }
 
-  /** The answer to one call, which its group goes on without. */
+  /** Removes the answer to one call from its group. */
   private take(callId: string): Answer | undefined {
     const entry = [...this.held.values()].find(({ answers }) => answers.some(({ call }) => call.id === callId));
     if (entry === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { Call } from '#contracts';
 import { escapeInvisible, MOST_REASONS, plainReasons } from '#subject';
 import { DecisionView } from './decision-view.js';
 
-/** Why a person is asked: the first reasons, and the answers of all rules on request. */
+/** Reasons why a person is asked: the first ones, and the answers of all rules on request. */
 export function Reasons({ call }: { readonly call: Call }) {
   const [isWhole, setWhole] = useState(false);
   return (

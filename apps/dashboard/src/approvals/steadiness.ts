@@ -1,10 +1,10 @@
-/** A decision that changes is not answered before it has been shown for so long: the answer was meant for what was there before. */
+/** Least time that a decision is shown before it accepts an answer, which could be meant for the earlier content. */
 export const STEADY_MS = 500;
 
 /** A button goes down by one pixel while it is pressed. */
 const SLACK_PX = 3;
 
-/** A decision as it is drawn. */
+/** Decision as drawn. */
 export interface Drawn {
   /** The question and the labels of its buttons. */
   readonly what: string;

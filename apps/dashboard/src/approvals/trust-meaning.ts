@@ -9,7 +9,7 @@ export function trustMeaning({ display, grants }: Pick<TrustOption, 'display' | 
   return `Allows ${acts.join(' and ')} there, with everything below if it is a folder.`;
 }
 
-/** Patterns that end with any arguments cover more than the command that is asked about. */
+/** Patterns that end with any arguments cover more than the asked command. */
 function commandMeaning(display: string, patterns: readonly string[]): string {
   if (!patterns.every((pattern) => pattern.endsWith('( .*)?$'))) return 'Exactly this command, and nothing else.';
   const begins = display.split(', ').map((each) => each.replace(/ \*$/, ''));

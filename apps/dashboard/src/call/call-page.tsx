@@ -98,7 +98,7 @@ function OneCall({ callId }: { readonly callId: string }) {
   );
 }
 
-/** Tool, state and subject of a call; the tab of the browser begins with the subject. */
+/** Tool, state and subject of a call; the browser tab's title begins with the subject. */
 function CallHead({ call, cancelling }: { readonly call: Call; readonly cancelling: boolean }) {
   const subject = useSubjectLine(call);
   return (
@@ -146,12 +146,12 @@ function withFullStop(text: string): string {
 
 const LAST_LINES = 4;
 
-/** Long lines do not all fit: those at the end count. */
+/** Shows the end of long lines that do not fit. */
 function showEnd(box: HTMLElement | null): void {
   if (box !== null) box.scrollTop = box.scrollHeight;
 }
 
-/** An error result with its last lines, where programs usually report the error: of the whole output, not of what the model got. */
+/** Error result with its last lines, in which programs usually report the error: of the whole output, not of the model's part. */
 function ErrorResultAlert({ call }: { readonly call: Call }) {
   const { note, result } = call;
   const { data: whole, isLoading } = useStoredOutput(call, result?.truncated !== undefined);

@@ -37,7 +37,7 @@ export class CallView extends FrameStore {
     return this.lifecycleEvents;
   }
 
-  /** The raw events that are kept, oldest first. */
+  /** Stored raw events, oldest first. */
   get events(): readonly CallEvent[] {
     return [...this.seen.values()];
   }
@@ -91,7 +91,7 @@ export class CallView extends FrameStore {
     this.changed();
   }
 
-  /** Starts again with all events of the call, and keeps the lines that were dropped before. */
+  /** Restarts with all events of the call, and keeps the dropped lines. */
   refill(all: readonly CallEvent[]): void {
     const since = this.events;
     this.mostLines = TERMINAL_LIMITS.allLines;

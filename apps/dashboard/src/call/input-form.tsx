@@ -75,7 +75,7 @@ function AnswerField({ schema, value, onChange }: AnswerFieldProps) {
   );
 }
 
-/** Undefined while the field holds no answer. */
+/** Undefined while the field has no answer. */
 function valueOf(text: string, schema: InputRequest['inputSchema']): { readonly given: JsonValue } | undefined {
   if (text === '') return undefined;
   if (Choice.safeParse(schema).success || TextSchema.safeParse(schema).success) return { given: text };

@@ -1,6 +1,6 @@
 import type { Lines } from './log/terminal-text.js';
 
-/** How a command ended, which is said elsewhere. */
+/** Last line about the end of a command, which the page shows elsewhere. */
 const EXIT = /^(?:Exit code: -?\d+|Signal: SIG[A-Z0-9]+)$/;
 
 /**

@@ -15,7 +15,7 @@ interface NoCallProps {
   readonly onRetry: () => void;
 }
 
-/** The call could not be loaded, or does not exist: then it is searched for instead of asked for again. */
+/** The call could not be loaded or does not exist: a search replaces the retry. */
 export function NoCall({ callId, error, onRetry }: NoCallProps) {
   if (error instanceof ToolyardError && error.status === 404) return <Missing callId={callId} />;
   return (

@@ -11,7 +11,7 @@ import { Tool } from './log/log-toolbar.js';
 import type { TerminalText } from './log/terminal-text.js';
 import type { WholeOutput } from './whole-output.js';
 
-/** Saves the output as a file: the stored one, or what is here of a call that still runs. */
+/** Saves the output as a file: the stored one, or the received part of a running call. */
 export function Download({ call, text }: { readonly call: Call; readonly text: TerminalText }) {
   const { client } = useToolyard();
   const download = useMutation({
@@ -24,12 +24,12 @@ export function Download({ call, text }: { readonly call: Call; readonly text: T
 
 interface MissingLinesProps {
   readonly whole: WholeOutput;
-  /** How many lines before those that are shown were dropped. */
+  /** Number of dropped lines before the shown ones. */
   readonly dropped: number;
   readonly isEnded: boolean;
 }
 
-/** Says that lines are missing, and loads them. */
+/** Reports missing lines, and loads them. */
 export function MissingLines({ whole: { lacking, isLoading, error, load }, dropped, isEnded }: MissingLinesProps) {
   if (lacking === undefined) return null;
   return (

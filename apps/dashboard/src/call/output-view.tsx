@@ -14,7 +14,7 @@ import { useNow } from '../components/time.js';
 
 const QUIET_MS = 30_000;
 
-/** Says when a running tool has written nothing for a while. */
+/** Reports a running tool without output for a while. */
 function SilenceNotice({ since }: { readonly since: number | undefined }) {
   const ms = useNow() - (since ?? Number.POSITIVE_INFINITY);
   return ms < QUIET_MS ? null : (

@@ -18,7 +18,7 @@ export function useStoredOutput(call: Call, isWanted: boolean) {
 }
 
 export interface WholeOutput {
-  /** The stored output, which replaces what was streamed. */
+  /** Stored output, which replaces the streamed one. */
   readonly stored: TerminalText | undefined;
   /** Why the lines here are not all; undefined if they are. */
   readonly lacking: 'dropped' | 'left out' | undefined;

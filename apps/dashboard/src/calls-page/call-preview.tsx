@@ -20,7 +20,7 @@ interface CallPreviewProps {
   readonly onClose: () => void;
 }
 
-/** A call beside the list: what it does, its result, and the decision while it waits for one. */
+/** Call beside the list: its subject, its result, and the decision on a waiting one. */
 export function CallPreview({ callId, onClose }: CallPreviewProps) {
   const { client, feed } = useToolyard();
   const { data: call, ...answer } = useQuery({

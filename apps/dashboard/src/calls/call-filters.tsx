@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<FilterName, string>> = {
   until: 'Until',
 };
 
-/** The filters of the list. They are kept in the address, so a filtered list is a link. */
+/** Filters of the list, stored in the address, so that a filtered list is a link. */
 export function CallFilters({ search, onChange, children }: CallFiltersProps) {
   const set = (name: keyof CallSearch, value: string | undefined) => {
     const { [name]: _before, ...others } = search;

@@ -31,7 +31,7 @@ interface CallListProps {
   readonly foot?: React.ReactNode;
   readonly view: CallListView;
   readonly onView: (view: CallListView) => void;
-  /** Called with the filter that the value of a cell stands for. */
+  /** Called with the filter for the value of a cell. */
   readonly onFilter: (filter: CallSearch) => void;
 }
 

@@ -2,7 +2,7 @@ import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, EditedArgum
 import type { ShownState } from '../components/theme.js';
 import { timeOfId } from '../stream/time-of-id.js';
 
-/** A call in a list: from a response of the gateway, or from events with the fields that these have. */
+/** Call in a list: from a response of the gateway, or from events with the fields that these have. */
 export interface CallRow {
   readonly id: string;
   readonly tool: string;

@@ -14,7 +14,7 @@ export interface CallListView {
 export const COLUMNS = ['State', 'Tool', 'Subject', 'Agent', 'Session', 'Risk', 'Run time', 'Submitted'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** Columns without which a row says nothing cannot be left out. */
+/** Columns that a row needs cannot be hidden. */
 export const OPTIONAL_COLUMNS = ['Tool', 'Agent', 'Session', 'Risk', 'Run time', 'Submitted'] as const satisfies readonly Column[];
 
 const WIDTHS: Readonly<Record<Column, string>> = {
@@ -34,7 +34,7 @@ const View = z.object({
   peek: z.string().optional().catch(undefined),
 });
 
-/** Reads the address; what it does not know is left out. */
+/** Reads the address, and ignores unknown parts. */
 export function readView(search: unknown): CallListView {
   const { sort, hide, peek } = View.parse(search);
   const hidden = hide?.split(',').filter((name) => isOptional(name));

@@ -23,7 +23,7 @@ interface FacetFiltersProps {
   readonly part: 'main' | 'more';
 }
 
-/** Counts are asked for again after this time; rows move at once. */
+/** Age after which counts are reloaded; rows move at once. */
 const ASK_MS = 10_000;
 
 /** Filters of the list, with the number of calls of each value. */

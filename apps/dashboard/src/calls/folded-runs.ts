@@ -1,11 +1,11 @@
 import { shownState, type CallRow } from './call-row.js';
 
 export interface FoldedRow extends CallRow {
-  /** Completed runs of the same schedule directly before this one, which have no rows of their own. */
+  /** Completed runs of the same schedule directly before this one, without rows of their own. */
   readonly earlierRuns?: number;
 }
 
-/** Rows with one for completed runs of a schedule that follow each other. Runs that failed, or go on, keep theirs. */
+/** Rows with one for consecutive completed runs of a schedule. Failed and open runs keep theirs. */
 export function foldedRuns(rows: readonly CallRow[]): FoldedRow[] {
   const folded: FoldedRow[] = [];
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** Runs `task` one at a time: what is asked for while it runs is one more run afterwards, however often it was. */
+/** Runs `task` one at a time: any number of requests during a run cause one more run. */
 export function coalesce(task: () => Promise<unknown>): () => void {
   let isRunning = false;
   let isAsked = false;

@@ -8,7 +8,7 @@ import { VisibleText } from './visible-text.js';
 interface DiffViewProps {
   readonly before: string;
   readonly after: string;
-  /** Names the table for those who do not see it. */
+  /** Name of the table for screen readers. */
   readonly label: string;
   readonly writtenOut?: boolean;
   /** The lines of a file at which both begin. Where one is not known, its lines have no numbers. Absent: the texts are whole. */

@@ -9,7 +9,7 @@ import classes from './json.module.css';
 const TREE_CHARS = 200_000;
 const TEXT_CHARS = 500_000;
 
-/** Colours with enough contrast in light and dark mode, unlike those of the viewer. */
+/** Colours with enough contrast in light and dark mode, unlike the viewer's. */
 const INK = {
   container: classes['container'] ?? '',
   stringValue: classes['string'] ?? '',
@@ -24,7 +24,7 @@ const INK = {
 interface JsonProps {
   readonly value: unknown;
   readonly label: string;
-  /** Names that may not be what they look like have the reason behind them. */
+  /** Marks names that may imitate others, with the reason. */
   readonly marksNames?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Alert, List, Text } from '@mantine/core';
 import { ToolyardError } from '#client';
 
-/** Why the gateway did not take what a form sent, field by field. */
+/** Reason why the gateway refused a form, field by field. */
 export function Refusal({ title, error }: { readonly title: string; readonly error: Error }) {
   const { detail = error.message, errors = [] } = (error instanceof ToolyardError && error.problem) || {};
   const fields = errors.filter(({ pointer, message }) => pointer !== '' && message !== detail);

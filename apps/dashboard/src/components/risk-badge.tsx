@@ -7,7 +7,7 @@ interface RiskBadgeProps {
   /** Absent where the call was not evaluated. */
   readonly risk: Risk | undefined;
   readonly size?: 'xs' | 'sm';
-  /** Under a heading that says what it is. */
+  /** Omits the label below a heading with it. */
   readonly short?: boolean;
 }
 

@@ -42,7 +42,7 @@ export const EMPTY_KEY: KeyDraft = {
   days: '90',
 };
 
-/** The key as the API takes it. What is left empty is that of the key which makes it. */
+/** Key in the form of the API. Empty fields are those of the creating key. */
 export function keyBodyOf(draft: KeyDraft, now: number): BodyInputOf<typeof ROUTES.createKey> {
   const [agents, tools] = [wordsOf(draft.agents), wordsOf(draft.tools)];
   return {

@@ -70,7 +70,7 @@ export function KeyRights({ apiKey: { scopes, agent, agents, user, users, tools,
   );
 }
 
-/** Scopes that change what is evaluated, or reach all tenants. */
+/** Scopes that change the evaluation, or reach all tenants. */
 const WIDE: ReadonlySet<string> = new Set(['admin', 'operate']);
 
 /** The person, where one had signed in; else the key. */

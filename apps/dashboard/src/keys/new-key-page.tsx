@@ -12,7 +12,7 @@ import { useScopes } from '../stream/use-scopes.js';
 import { IssuedKeyText } from './issued-key.js';
 import { EMPTY_KEY, keyBodyOf, LIFETIMES, SCOPE_TEXTS, type KeyDraft } from './key-draft.js';
 
-/** A form for a key of a program; the text of the key comes once. */
+/** Form for a program's key, whose text is shown once. */
 export function NewKeyPage() {
   return (
     <ScopeOnly scope="admin" title="New key">

@@ -14,7 +14,7 @@ export interface SearchResults {
   readonly tools: readonly ToolDescriptor[];
 }
 
-/** The best hits for what is typed; without a text the newest calls and sessions. Asks only while the search is open. */
+/** Best hits for the typed text; without a text the newest calls and sessions. Asks only while the search is open. */
 export function useSearchResults(words: string, isOpen: boolean): SearchResults {
   const { client } = useToolyard();
   const [settled] = useDebouncedValue(words, SETTLED_MS);

@@ -104,7 +104,7 @@ function AgentRow({ agent: { agentId, sessionId, scheduleId, open, last }, asked
   );
 }
 
-/** A path or a pattern, which says what, but not what is done with it. */
+/** Path or pattern, which names the object but not the action. */
 function namesNoTool(subject: string): boolean {
   return subject !== '' && !subject.startsWith('$ ');
 }

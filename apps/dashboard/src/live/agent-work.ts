@@ -6,7 +6,7 @@ export interface AgentWork {
   readonly key: string;
   readonly agentId: string | undefined;
   readonly sessionId: string | undefined;
-  /** The schedule whose calls these are, where they have neither agent nor session. */
+  /** Schedule of these calls, if they have neither agent nor session. */
   readonly scheduleId: string | undefined;
   /** Calls that have not ended: those that a person must decide first, oldest first, then running ones, then the others, newest first. */
   readonly open: readonly CallRow[];

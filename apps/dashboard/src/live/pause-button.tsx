@@ -9,7 +9,7 @@ interface PauseButtonProps {
   readonly onChange: (pausedAt: number | undefined) => void;
 }
 
-/** Stops and resumes what moves by itself (WCAG 2.2.2), and counts the calls that came meanwhile. */
+/** Pauses and resumes moving content (WCAG 2.2.2), and counts the new calls. */
 export function PauseButton({ pausedAt, onChange }: PauseButtonProps) {
   const isPaused = pausedAt !== undefined;
   const Icon = isPaused ? IconPlayerPlay : IconPlayerPause;

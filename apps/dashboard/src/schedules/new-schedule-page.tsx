@@ -142,7 +142,7 @@ function ScheduleForm() {
   );
 }
 
-/** The next due times of what is filled in, or what is wrong with it. */
+/** Next due times of the entered schedule, or its faults. */
 function Preview({ draft }: { readonly draft: ScheduleDraft }) {
   const { client } = useToolyard();
   const [timing] = useDebouncedValue(timingOf(draft), PREVIEW_AFTER_MS);

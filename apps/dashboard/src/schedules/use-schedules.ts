@@ -3,7 +3,7 @@ import { useToolyard } from '../stream/toolyard.js';
 
 const ASK_MS = 3000;
 
-/** All schedules of the tenant. No event tells of a due time that made no call, so the list is loaded again and again. */
+/** All schedules of the tenant, reloaded at intervals, since no event reports a due time without a call. */
 export function useSchedules() {
   const { client } = useToolyard();
   return useQuery({

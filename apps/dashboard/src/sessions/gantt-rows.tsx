@@ -140,7 +140,7 @@ export function MessageRowView({ message, place }: { readonly message: TimelineM
   );
 }
 
-/** How long a call took, or takes until now. It is before a bar that ends at the right edge, and on one that fills the width. */
+/** Duration of a call, or its age. Placed before a bar at the right edge, and on a full-width one. */
 function Took({ ms, from, to }: { readonly ms: number; readonly from: number; readonly to: number }) {
   const place = to < BEFORE_FROM ? { left: percent(to) } : { right: from < 1 - BEFORE_FROM ? 0 : percent(1 - from) };
   return (

@@ -18,7 +18,7 @@ import { timeScale, type TimeScale } from '../calls/time-scale.js';
 const ROW_PX = 30;
 /** The width of a time label with some air. */
 const MARK_PX = 84;
-/** Rows above and below those in view. */
+/** Rows outside of the view. */
 const OVERSCAN = 10;
 
 export interface GanttProps {
@@ -27,7 +27,7 @@ export interface GanttProps {
   readonly messages: readonly TimelineMessage[];
   /** The call that is shown beside the list. */
   readonly shown: string | undefined;
-  /** The calls of all batches are hidden, as the address says; a person may open one. */
+  /** Hides the calls of all batches, as the address requests; a person may open one. */
   readonly isFolded: boolean;
   readonly onFold: (isFolded: boolean) => void;
 }
@@ -194,7 +194,7 @@ function useScale(branches: readonly Branch[], width: number): TimeScale & { rea
   );
 }
 
-/** Keeps the end of the list in view while calls come, until a person scrolls away. */
+/** Follows the end of the list until a person scrolls away. */
 function useFollow(list: RefObject<HTMLDivElement | null>, rows: readonly SessionRow[], isLive: boolean) {
   const [isFollowing, setFollowing] = useState(isLive);
   useEffect(() => {

@@ -27,8 +27,8 @@ export type SessionRow =
 type Chunk = readonly [Branch, ...Branch[]];
 
 /**
- * The rows of a session: calls of one batch below a row of their own, which folds them, and what people said where they said it.
- * A batch of one call has no row.
+ * Rows of a session: calls of one batch below its own row, which folds them, and messages of people between them. A batch of one
+ * call has no row.
  */
 export function sessionRows(
   branches: readonly Branch[],

@@ -6,7 +6,7 @@ import { useToolyard } from '../stream/toolyard.js';
 type Messages = SessionMessages['messages'];
 const NONE: Messages = [];
 
-/** Messages of people to the session, oldest first, with their delivery to the agent; reloaded when these may have changed. */
+/** Messages of people to the session, oldest first, with their delivery to the agent; reloaded after possible changes. */
 export function useSteering(sessionId: string): Messages {
   const { client, feed } = useToolyard();
   const queries = useQueryClient();

@@ -15,7 +15,7 @@ export function canBeSet({ type }: BundleSetting): boolean {
   return type !== 'directory' && type !== 'file';
 }
 
-/** The definition as the API has it, or what is wrong with it by field; settings are fields such as `config.token`. */
+/** Definition in the form of the API, or its faults by field; settings are fields such as `config.token`. */
 export function bundleDefinitionOf(
   name: string,
   { bundle, values }: BundleDraft,

@@ -122,7 +122,7 @@ function Change({ tool, leavable, pending, onAccept, onLeaveOut }: ChangeProps) 
   );
 }
 
-/** JSON over several lines; other text as it is. */
+/** JSON over several lines; other text unchanged. */
 function readable(text: string): string {
   if (!/^[[{]/.test(text)) return text;
   try {

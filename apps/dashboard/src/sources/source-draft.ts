@@ -67,7 +67,7 @@ export interface FieldFault {
   readonly message: string;
 }
 
-/** The definition as the API has it, or what is wrong with it by field. */
+/** Definition in the form of the API, or its faults by field. */
 export function definitionOf(
   kind: Exclude<FormKind, 'bundle'>,
   draft: SourceDraft,

@@ -35,7 +35,7 @@ export class CurrentCounts {
     return this.anchored;
   }
 
-  /** Replaces the counts by those of the gateway, which include all events so far. */
+  /** Replaces the counts by the gateway's, which include all events so far. */
   anchor(now: Stats['now'], poolOf = this.poolOf): void {
     this.poolOf = poolOf;
     this.anchored = true;

@@ -65,7 +65,7 @@ export class Series {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Sets the numbers of the gateway up to `until`, which replace those of events before it. */
+  /** Replaces the numbers before `until` by the gateway's. */
   seed(points: readonly StatsPoint[], stepMs: number, until: number): void {
     this.seeded.clear();
     for (const point of points) this.seeded.set(Math.floor(Date.parse(point.at) / stepMs) * stepMs, point);

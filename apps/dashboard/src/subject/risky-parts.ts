@@ -35,7 +35,7 @@ const NAMED: readonly RegExp[] = [
   /\b[Cc]ommand requires approval: (.+)$/s,
 ];
 
-/** Syntax as reasons name it, and as it is written outside of quotes. */
+/** Syntax as reasons name it, and as written outside of quotes. */
 const SYNTAX: readonly (readonly [named: RegExp, written: RegExp])[] = [
   [/\bprocess substitution\b/, /[<>]\(/g],
   [/(?<!process )\bsubstitution\b/, /\$\((?!\()|`/g],
@@ -93,7 +93,7 @@ function wordsLike(command: string, text: string): number[] {
   return places;
 }
 
-/** The command with spaces for what is in single quotes, and for escaped characters. */
+/** Command with spaces in place of single-quoted text and escaped characters. */
 function withoutQuoted(command: string): string {
   return command.replaceAll(/'[^']*'|\\./gs, (quoted) => ' '.repeat(quoted.length));
 }

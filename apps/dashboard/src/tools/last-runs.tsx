@@ -8,7 +8,7 @@ import { useToolyard } from '../stream/toolyard.js';
 
 const SHOWN = 50;
 
-/** How long the last calls of a tool ran, oldest first; those that failed are red. */
+/** Run times of the last calls of a tool, oldest first; failed ones are red. */
 export function LastRuns({ tool }: { readonly tool: string }) {
   const { client } = useToolyard();
   const { data } = useQuery({

@@ -5,14 +5,14 @@ import { groupBy } from '../components/group-by.js';
 export const ToolOrder = z.enum(['name', 'calls', 'failing', 'slow']);
 export type ToolOrder = z.output<typeof ToolOrder>;
 
-/** The tools by their source; those that are built in come last, which are the same everywhere. */
+/** Tools by source; built-in ones come last. */
 export function toolGroups<Tool extends { readonly source: string }>(tools: readonly Tool[]): [source: string, tools: Tool[]][] {
   return [...groupBy(tools, ({ source }) => source)].toSorted(([a], [b]) => Number(a === 'builtin') - Number(b === 'builtin'));
 }
 
 type Figures = Pick<ToolStats, 'calls' | 'errorRate'> & { readonly run: { readonly p95?: number | undefined } };
 
-/** The tools of one source; those without a call come last, by name. */
+/** Tools of one source; ones without a call come last, by name. */
 export function sortedTools<Tool extends { readonly name: string }>(
   tools: readonly Tool[],
   stats: ReadonlyMap<string, Figures>,

@@ -141,7 +141,7 @@ function SortHead({ order, sort, onSort, children }: SortHeadProps) {
   );
 }
 
-/** The name of a source with its tools; it leads to what they were asked. */
+/** Name of a source with its tools; links to their calls. */
 function SourceHead({ source, tools }: { readonly source: string; readonly tools: readonly ToolDescriptor[] }) {
   return (
     <>

@@ -104,7 +104,7 @@ interface OnlyProps {
   readonly onClear: () => void;
 }
 
-/** Says that the numbers are of one agent or tool. */
+/** States that the numbers are of one agent or tool. */
 function Only({ agentId, tool, onClear }: OnlyProps) {
   if (agentId === undefined && tool === undefined) return null;
   return (

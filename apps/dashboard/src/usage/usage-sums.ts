@@ -29,7 +29,7 @@ export function byName(rows: readonly UsageRow[], measure: Measure): NamedSums[]
 }
 
 interface UsageSeries {
-  /** Begin of each step, ms since the epoch: all of the period, also those without calls. */
+  /** Begins of all steps of the period, also empty ones, in ms since the epoch. */
   readonly times: readonly number[];
   /** Lines with the highest sums first; the last may be all others together. */
   readonly lines: readonly { readonly name: string; readonly values: readonly number[] }[];

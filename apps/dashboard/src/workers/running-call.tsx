@@ -7,7 +7,7 @@ import { Since } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { useSubjectLine } from '../subject/use-subject-line.js';
 
-/** A call that runs on a worker: what it does and for how long. Another tenant's, which this key may not read, has only its id. */
+/** Running call of a worker: its subject and duration. Another tenant's call shows only its id. */
 export function RunningCall({ callId }: { readonly callId: string }) {
   const { client } = useToolyard();
   const { data: call } = useQuery({

@@ -10,7 +10,7 @@ import { oneLine } from '../../terminal/safe-text.js';
 export interface ApprovalsFlags {
   readonly session?: string;
   readonly risk?: string;
-  /** Sent only where it is asked for: gateways of earlier releases refuse it. */
+  /** Sent only on request, since gateways of earlier releases refuse it. */
   readonly sort?: ApprovalSort;
   readonly limit: number;
   /** Only prints them. */

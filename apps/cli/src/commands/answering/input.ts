@@ -9,7 +9,7 @@ export interface InputFlags {
   readonly decline?: boolean;
 }
 
-/** Gives a call the value that its tool has asked for, or shows the question where no value is given. */
+/** Gives a call the value that its tool requested, or shows the question without a value. */
 export async function input(context: CommandContext, callId: string, text: string | undefined, flags: InputFlags): Promise<number> {
   const { client, terminal, json } = context;
   const { waiting } = await client.calls.get(callId);

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../command-context.js';
 
-/** Leaves a message that comes with the result of the session's next batch. */
+/** Leaves a message for the result of the session's next batch. */
 export async function steer({ client, terminal, json }: CommandContext, session: string, words: readonly string[]): Promise<number> {
   const steered = await client.sessions.steer(session, words.join(' '));
   if (json) terminal.json(steered);

@@ -13,7 +13,7 @@ export interface EraseFlags extends BulkFlags {
 const DEADLINE_MS = 60_000;
 const PERIOD_MS = 1_000;
 
-/** Erases calls by their ids, and waits until all copies are deleted; or those that match filters. Lists what cannot be reached. */
+/** Erases calls by their ids or by filters, and waits until all copies are deleted. Lists unreachable copies. */
 export async function erase(context: CommandContext, callIds: readonly string[], flags: EraseFlags): Promise<number> {
   const { wait, ...filters } = flags;
   if (callIds.length === 0) return bulk(context, 'erase', filters);

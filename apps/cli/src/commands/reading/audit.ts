@@ -48,7 +48,7 @@ function queryOf({ type, by, target, since, until }: Omit<AuditFlags, 'limit'>, 
   };
 }
 
-/** `key_created` for short. The gateway says which there are. */
+/** `key_created` for short. The gateway lists the known types. */
 function fullType(text: string): AdminType {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gateway refuses any other
   return (text.startsWith('admin.') ? text : `admin.${text}`) as AdminType;

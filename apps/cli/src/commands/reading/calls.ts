@@ -9,7 +9,7 @@ import { filterOf, type FilterFlags } from '../call-filter.js';
 import { aboutOf, paintLine, stateOf } from './call-lines.js';
 
 export interface CallsFlags extends FilterFlags {
-  /** Sent only where it is asked for: gateways of earlier releases refuse it. */
+  /** Sent only on request, since gateways of earlier releases refuse it. */
   readonly sort?: CallSort;
   readonly limit: number;
 }
@@ -41,7 +41,7 @@ export async function calls(context: CommandContext, flags: CallsFlags): Promise
   return 0;
 }
 
-/** Narrower terminals have no room for it: what the call does comes first. */
+/** Narrower terminals have no room for it: the subject of the call has priority. */
 const WHO_WIDTH = 100;
 const WHO_CHARS = 16;
 

@@ -40,7 +40,7 @@ function toolRow({ tool, calls, failed, errorRate, wait, run }: ToolStats): stri
   return [tool, String(calls), rate, time(wait.p50), time(wait.p95), time(run.p50), time(run.p95)];
 }
 
-/** Failures of a period (24 hours), alike ones together. */
+/** Failures of a period (24 hours), grouped by similarity. */
 export async function failures({ client, terminal, json }: CommandContext, flags: PeriodFlags): Promise<number> {
   const page = await client.stats.failures(periodOf(flags));
   const shown = page.failures.slice(0, flags.limit);

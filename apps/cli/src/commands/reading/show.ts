@@ -85,7 +85,7 @@ function factsOf(call: Call): [string, string | undefined][] {
   ];
 }
 
-/** Why a person is asked; a row for each reason. */
+/** Reasons why a person is asked, one per row. */
 function questionRows(call: Call): [string, string][] {
   if (call.approval === undefined || call.approval.decided !== undefined) return [];
   return plainReasons(call).map((reason, index) => [index === 0 ? 'question' : '', oneLine(reason, 500)]);

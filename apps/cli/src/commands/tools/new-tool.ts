@@ -12,7 +12,7 @@ export interface NewToolFlags {
   readonly folder: string;
 }
 
-/** Writes a folder tool that works, with a test of its own. Never overwrites. */
+/** Writes a working folder tool with a test. Never overwrites. */
 export async function newTool(
   { terminal }: Pick<CommandContext, 'terminal'>,
   name: string,
@@ -36,7 +36,7 @@ export async function newTool(
   return 0;
 }
 
-/** Stands in the templates for the name of the tool. */
+/** Placeholder in the templates for the name of the tool. */
 const NAME = 'TOOL_NAME';
 
 /** `word_count` → `Word count`. */

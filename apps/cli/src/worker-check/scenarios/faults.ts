@@ -16,7 +16,7 @@ const BREAKS: readonly { readonly name: string; readonly now: Break }[] = [
   },
 ];
 
-/** At each of these moments of a call. Each brings the call as far as that moment. */
+/** Brings the call to one of these moments. */
 const MOMENTS: readonly { readonly name: string; run(bench: Bench, now: (connection: CheckConnection) => void): Promise<void> }[] = [
   {
     name: 'before welcome',

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.js';
 const BIG = 3_000_000;
 const SECRETS = { API_TOKEN: 'a token "quoted" ✓', OTHER: 'another' };
 
-/** Runs `check_big` and returns what was sent beside its finish. */
+/** Runs `check_big` and returns the output sent beside its finish. */
 async function sent(bench: Bench, bytes: number) {
   const connection = await bench.connection();
   const call = await bench.call(connection, 'check_big', { bytes });

@@ -5,6 +5,6 @@ export interface Scenario {
   readonly title: string;
   /** The program is started for it, and ended after it. */
   readonly fresh?: boolean;
-  /** @throws CheckFailed with what was expected and what came */
+  /** @throws CheckFailed with the expected and the received value */
   run(bench: Bench): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { withSortedKeys } from './values.js';
 
 const STATE = { step: 2, names: ['ä', '🙂'], nested: { empty: {}, nothing: null } };
 
-/** The call comes again, as after its suspension. */
+/** Dispatches the call again, as after its suspension. */
 async function expectResumed(
   bench: Bench,
   connection: CheckConnection,

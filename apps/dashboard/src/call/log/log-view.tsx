@@ -21,13 +21,13 @@ interface LogViewProps {
   /** Changes whenever the lines do. */
   readonly version?: number;
   readonly label: string;
-  /** The number of lines before these, which are not shown. */
+  /** Number of hidden lines before these. */
   readonly dropped?: number;
   /** False where lines are missing in between, so that no line has a number that is true. */
   readonly isNumbered?: boolean;
   /** The output continues: the view follows its end until the user scrolls up. */
   readonly live?: boolean;
-  /** A failed program usually says why in its last lines. */
+  /** Opens a failed program's log at the end, which usually has the reason. */
   readonly atEnd?: boolean;
   /** The line that the address names, and what puts another one there. */
   readonly linked?: { readonly line: number | undefined; readonly onLink: (line: number) => void };

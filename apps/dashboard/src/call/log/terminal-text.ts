@@ -1,11 +1,11 @@
 import { createLineParser, isPlain, textOf, type LineParser, type Span } from './ansi.js';
 
-/** `allLines` is the bound where a person asked for all of an output. */
+/** `allLines`: limit when a person requested the whole output. */
 export const TERMINAL_LIMITS = { lines: 5000, allLines: 1_000_000, lineChars: 4000 } as const;
 
 export type Line = readonly Span[];
 
-/** Lines by their index; those outside are empty. */
+/** Lines by index; empty for others. */
 export interface Lines {
   readonly length: number;
   line(index: number): Line;

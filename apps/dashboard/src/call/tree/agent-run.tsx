@@ -18,7 +18,7 @@ interface AgentRunProps {
   readonly events: readonly CallEvent[];
 }
 
-/** The run of a sub-agent: what it used up, and its turns with their calls. */
+/** Run of a sub-agent: its usage, and its turns with their calls. */
 export function AgentRun({ call, events }: AgentRunProps) {
   const tree = useCallTree(call);
   const list = useRowKeys<HTMLDivElement>();

@@ -21,7 +21,7 @@ export interface Spent {
   readonly stopped?: string;
 }
 
-/** The turns of a sub-agent with the calls that each asked for. `children` are the calls that it made. */
+/** Turns of a sub-agent with the calls of each. `children`: all calls that it made. */
 export function turnsOf(events: readonly CallEvent[], children: readonly CallSummary[]): AgentTurn[] {
   const left = new Set(children.toSorted((a, b) => Date.parse(a.submittedAt) - Date.parse(b.submittedAt)));
   const take = (toolCallId: string, tool: string) => {

@@ -9,7 +9,7 @@ export interface ShownBranch extends Branch {
   readonly isFolded: boolean;
 }
 
-/** The branches without those below a folded one. `toggled` are the ones that a person has folded, or unfolded where they start folded. */
+/** Branches without those below a folded one. `toggled`: branches folded by a person, or unfolded if they start folded. */
 export function visibleBranches(branches: readonly Branch[], toggled: ReadonlySet<string>, here: string): ShownBranch[] {
   const below = countsBelow(branches);
   const wayToHere = ancestorsOf(branches, here);
