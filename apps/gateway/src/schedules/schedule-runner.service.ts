@@ -34,9 +34,9 @@ interface Run {
 
 /**
  * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the Idempotency-Key
- * of schedule and due time makes both one call; with overlap `queue`, the key of the run before. Steps of a due time: the schedule exists and is not paused → its key may still
- * submit → add the next due time → check whether it was missed → check whether the previous run has ended → submit → store the
- * run.
+ * of schedule and due time makes both one call; with overlap `queue`, the key of the run before. Steps of a due time: the
+ * schedule exists and is not paused → its key may still submit → add the next due time → check whether it was missed → check
+ * whether the previous run has ended → submit → store the run.
  */
 @Injectable()
 export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {

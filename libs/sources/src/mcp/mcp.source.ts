@@ -45,7 +45,6 @@ import { SseTransport } from './sse-transport.js';
 import { bundlesOf, folderOf, quotaOf, sharedBundlesOf } from './source-disk.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** Folder of unpacked bundles; no source has such a name. */
 const PROBE_MS = 5_000;
 /** Of a server that was stopped for sending too much. */
 const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };

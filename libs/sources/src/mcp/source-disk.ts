@@ -3,6 +3,7 @@ import type { StoredSource } from '#contracts';
 import type { WorkspaceQuotas } from '#sandbox';
 import type { WorkspaceQuota } from '#tool-sdk';
 
+/** Folder of unpacked bundles; no source has such a name. */
 const BUNDLES = '~bundles';
 
 interface Disk {
