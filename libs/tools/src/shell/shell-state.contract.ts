@@ -80,6 +80,24 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'true')).toBe('command completed with no output');
     });
 
+    it('lists descriptors that a persistent shell drops', async () => {
+      const ctx = await runs.session('descriptors');
+      const said = (names: string) => `this shell does not keep ${names}: set them in each command\n`;
+      expect(await keeps(ctx, 'exec 3> three 7< three; echo one >&3')).toBe(said('descriptor 3, descriptor 7'));
+      expect(await keeps(ctx, 'cat three; { echo two >&3; } 2> /dev/null || true')).toBe('one\n');
+      expect(await keeps(ctx, 'exec {log}>> three; exit 0')).toMatch(/^this shell does not keep descriptor \d\d: set them in each command\n$/);
+      expect(await keeps(ctx, 'IFS=3; exec > three; echo three')).toBe(said('descriptor 1'));
+      expect(await keeps(ctx, 'leave() { exit 0; }; exec 3> three; leave > four')).toBe(said('descriptor 3'));
+    });
+
+    it('lists no descriptor that a command of a persistent shell has closed', async () => {
+      const ctx = await runs.session('closed');
+      const silent = 'command completed with no output';
+      expect(await keeps(ctx, 'exec 3> three; exec 3>&-; { :; } 4> four; diff <(echo a) <(echo a)')).toBe(silent);
+      expect(await keeps(ctx, 'leave() { exit 0; }; leave > three')).toBe(silent);
+      expect(await keeps(ctx, 'while read -r line; do exit 0; done <<< text')).toBe(silent);
+    });
+
     it('restores the previous state of a persistent shell after a cut-off command', async () => {
       const ctx = await runs.session('cut');
       await keeps(ctx, 'x=before');
