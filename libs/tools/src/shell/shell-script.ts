@@ -18,7 +18,7 @@ while IFS= read -r __toolyard_name; do __toolyard_given[$__toolyard_name]=\${!__
 __toolyard_open() { [[ -e /dev/fd/$1 && ( $1 -gt 2 || -f /dev/fd/$1 ) ]]; }
 __toolyard_save() {
   { builtin local __toolyard_code="$?"; builtin set +x; } 2>/dev/null
-  [[ -z $__toolyard_saved ]] || builtin return $__toolyard_code
+  [[ -z $__toolyard_saved ]] || builtin return "$__toolyard_code"
   builtin local __toolyard_now="$BASHOPTS:$SHELLOPTS:" __toolyard_lost=
   { builtin set +eufvxn; } 2>/dev/null
   __toolyard_saved=1
@@ -54,7 +54,7 @@ __toolyard_save() {
     builtin shopt -q extglob || builtin printf 'builtin shopt -u extglob\\n'
     builtin printf '${STATE_END.replace('\n', '\\n')}'
   } >&"$__toolyard_out" 2>/dev/null
-  builtin return $__toolyard_code
+  builtin return "$__toolyard_code"
 }
 `;
 
@@ -77,7 +77,7 @@ const MAIN = [
   'builtin eval "$__toolyard_command"',
   '{ __toolyard_code=$?; builtin set +x; } 2>/dev/null',
   '__toolyard_save',
-  'builtin exit $__toolyard_code',
+  'builtin exit "$__toolyard_code"',
 ].join('; ');
 
 /** The arguments of bash that run `command` in the state of a session. `folder`: where to go first, instead of where the session is. */

@@ -52,6 +52,8 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       const failed = await runs.run('x=1; set -eu; y=2; false; y=3', { persistent: true }, ctx);
       expect(textOf(failed)).toBe('Exit code: 1');
       expect(textOf(await runs.run('echo $x$y; x=2; exit 7', { persistent: true }, ctx))).toBe('12\nExit code: 7');
+      expect(textOf(await runs.run('IFS=3; exit 3', { persistent: true }, ctx))).toBe('Exit code: 3');
+      expect(textOf(await runs.run('IFS=1; false', { persistent: true }, ctx))).toBe('Exit code: 1');
       expect(await keeps(ctx, 'echo $x; nonexistent-program 2>&1; true')).toMatch(
         /^2\n.*line 1: nonexistent-program: command not found\n$/,
       );
