@@ -2,6 +2,7 @@ import { describeTool, type ToolFacts } from '#tool-sdk';
 import { LIMITS, ToolDescriptor, type AnnouncedTool, type NameRules, type Pool, type SourceKind } from '#contracts';
 import { globMatches } from '#patterns';
 import { checkableSchema } from '../schemas/checkable-schema.js';
+import { comparisonBudget, type ComparisonBudget } from '../schemas/distinct-branches.js';
 import { toolDigest } from './tool-digest.js';
 import { renameTool } from './rename-tool.js';
 import { mappedName } from './tool-names.js';
@@ -59,13 +60,14 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules, 
     .filter(({ offer, name }) => isWanted(name, offer.rawName, rules));
   const taken = wanted.slice(0, MAX_TOOLS);
   const alike = rules.names === undefined ? new Set<string>() : ambiguous(taken);
+  const comparisons = rules.kind === 'mcp' ? comparisonBudget() : undefined;
   let bytes = 0;
   for (const { offer, name } of taken) {
     if (alike.has(name)) {
       problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: \`names\` gives another tool of the source the name ${name}, too`);
       continue;
     }
-    const built = announced(offer, name, rules);
+    const built = announced(offer, name, rules, comparisons);
     if (typeof built === 'string') problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: ${built}`);
     else if (tools.has(name)) problems.push(`${name}: the source offers two tools with this name`);
     else if ((bytes += JSON.stringify(built.tool).length) > MAX_TOTAL_BYTES)
@@ -112,7 +114,7 @@ interface Announced {
 }
 
 /** The catalog entry, or why there is none. */
-function announced(offer: OfferedTool, name: string, rules: OfferRules): Announced | string {
+function announced(offer: OfferedTool, name: string, rules: OfferRules, comparisons: ComparisonBudget | undefined): Announced | string {
   if (isDeeper({ input: offer.input, output: offer.output }, LIMITS.jsonDepth))
     return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
   // Checked before the schemas are read, which takes longer than measuring their size.
@@ -135,9 +137,9 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   } = visible;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
   // Libraries for MCP servers write the schema of what the tool gets after defaults are filled in.
-  const checked = checkableSchema(input, { fillsDefaults: rules.kind === 'mcp' });
+  const checked = checkableSchema(input, { fillsDefaults: rules.kind === 'mcp', comparisons });
   if (![checked.schema['type']].flat().includes('object')) return 'expected an input schema with "type": "object"';
-  const result = output === undefined ? undefined : checkableSchema(output);
+  const result = output === undefined ? undefined : checkableSchema(output, { comparisons });
   const described = description.trim() === '' ? undefined : description.slice(0, MAX_DESCRIPTION);
   const facts = rules.trust ? { tier, effect, pool, retry, subjects, timeoutMs } : {};
   const descriptor = ToolDescriptor.safeParse(

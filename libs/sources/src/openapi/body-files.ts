@@ -2,7 +2,7 @@ import { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, textOf, type Fields } from '../fields.js';
 import type { DocumentRefs } from './document-refs.js';
 import type { MultipartBody, PositionalPart } from './operation.js';
-import { partsOf } from './schema-parts.js';
+import { partsOf } from '../schemas/schema-parts.js';
 
 const BASE64 = 'Base64.';
 const MAX_LEVELS = 8;

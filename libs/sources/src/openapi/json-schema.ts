@@ -1,12 +1,12 @@
 import type { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
-import { areDistinct } from './distinct-branches.js';
 import type { DocumentRefs } from './document-refs.js';
-import { boundKeyword, namedNull, nullable, overlapping, withoutReadOnly } from './schema-forms.js';
-import { partsOf } from './schema-parts.js';
+import { boundKeyword, namedNull, nullable, withoutReadOnly } from './schema-forms.js';
 import { hasDiscriminator, type Subtypes } from './subtypes.js';
+import { areDistinct, overlapping, type ComparisonBudget } from '../schemas/distinct-branches.js';
 import { exclusiveLimits } from '../schemas/drafts.js';
 import { ANNOTATIONS, CHECKS, isSchema, MANY, ONE, UNCHECKED } from '../schemas/keywords.js';
+import { partsOf } from '../schemas/schema-parts.js';
 
 /** References are written out while a schema has fewer parts and references within each other; beyond it they become `$defs`. */
 const INLINE_PARTS = 400;
@@ -29,6 +29,7 @@ export interface SchemaContext {
   readonly refs: DocumentRefs;
   readonly subtypes: Subtypes;
   readonly budget: PartsBudget;
+  readonly comparisons: ComparisonBudget;
   /** True from OpenAPI 3.1 on: keywords beside a reference count. */
   readonly hasSiblings: boolean;
 }
@@ -95,7 +96,7 @@ export class SchemaConverter {
     }
     for (const key of NAMED) if (isFields(value[key])) result[key] = this.named(value[key], inner);
     if (isFields(value['discriminator'])) overlapping(result);
-    else if (result['oneOf'] !== undefined && !areDistinct(listOf(value['oneOf']), this.context.refs)) {
+    else if (result['oneOf'] !== undefined && !areDistinct(listOf(value['oneOf']), this.context.refs, this.context.comparisons)) {
       overlapping(result);
       result[UNCHECKED] = [...listed(result[UNCHECKED]), 'has branches of oneOf that overlap; the API decides which one is meant'];
     }

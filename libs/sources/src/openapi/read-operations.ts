@@ -12,6 +12,7 @@ import { acceptOf } from './response-types.js';
 import { serverOf, type ServerRules } from './servers.js';
 import { Subtypes } from './subtypes.js';
 import { fromSwagger2, swaggerServers } from './swagger-2.js';
+import { comparisonBudget } from '../schemas/distinct-branches.js';
 
 /** All schemas of a document together: what a hostile one may cost. */
 const MAX_PARTS = 3_000_000;
@@ -65,7 +66,8 @@ export async function readOperations(document: unknown, rules: ReadRules, signal
   const names = namesOf(found);
   const operations: Operation[] = [];
   const hasSiblings = !isSwagger2 && !/^v?3(?:\.0|$)/.test(String(given['openapi']));
-  const schemas: SchemaContext = { refs, subtypes: new Subtypes(root), budget: { left: MAX_PARTS }, hasSiblings };
+  const [budget, comparisons] = [{ left: MAX_PARTS }, comparisonBudget()];
+  const schemas: SchemaContext = { refs, subtypes: new Subtypes(root), budget, comparisons, hasSiblings };
   const wanted = found.map((it, index) => ({ it, name: names[index] ?? '' })).filter(({ it, name }) => rules.wanted({ ...it, name }));
   if (wanted.length > rules.maxTools)
     problems.push(`${wanted.length} operations, of which ${rules.maxTools} are taken: use include, tags, methods or maxTools`);

@@ -1,8 +1,8 @@
 import { Json, type JsonSchema } from '#contracts';
 import { fieldsOf, type Fields } from '../fields.js';
 import { UNCHECKED } from '../schemas/keywords.js';
+import { partsOf } from '../schemas/schema-parts.js';
 import type { DocumentRefs } from './document-refs.js';
-import { partsOf } from './schema-parts.js';
 
 const MAX_TEXT = 2_000;
 const MAX_VALUE_CHARACTERS = 20_000;
@@ -10,15 +10,6 @@ const BRANCHED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'const'];
 const PROSE = ['title', 'description', '$comment'];
 const DISTINCT = ['enum', 'required', 'type'];
 const ABOUT = ['title', 'description', 'default', 'deprecated'];
-
-/** A discriminator, or the API, says which branch is meant: a value may fit several. */
-export function overlapping(result: JsonSchema): void {
-  const branches = result['oneOf'];
-  if (branches === undefined) return;
-  delete result['oneOf'];
-  if (result['anyOf'] === undefined) result['anyOf'] = branches;
-  else result['allOf'] = [...(Array.isArray(result['allOf']) ? result['allOf'] : []), { anyOf: branches }];
-}
 
 /** Leaves out values that are no JSON or too large, and repeated items of lists of names. Texts for readers are cut. */
 export function boundKeyword(key: string, value: unknown): JsonSchema[string] | undefined {

@@ -313,6 +313,47 @@ describe('schemas that others wrote', () => {
   });
 });
 
+describe('branches of oneOf of an MCP tool', () => {
+  const text = { type: 'string' };
+  const needs = (name: string, more: object = {}) => ({ type: 'object', properties: { [name]: text }, required: [name], ...more });
+  const closed = (name: string) => needs(name, { additionalProperties: false });
+  const kind = (value: string) => needs('kind', { properties: { kind: { const: value } } });
+  const $ref = (name: string, more: object = {}) => ({ $ref: `#/$defs/${name}`, ...more });
+  const $defs = { B: needs('b'), C: needs('c'), X: kind('x'), Y: kind('y') };
+
+  it.each([
+    ['objects', { oneOf: [needs('b'), needs('c')] }, { b: 'x', c: 'y' }, {}],
+    ['references', { oneOf: [$ref('B'), $ref('C')] }, { b: 'x', c: 'y' }, {}],
+    ['references with a check beside them', { oneOf: [$ref('X'), $ref('X', { required: ['b'] })] }, { kind: 'x', b: 1 }, { kind: 'y' }],
+    ['numbers', { oneOf: [{ type: 'integer' }, { type: 'number' }] }, 7, 'x'],
+    ['values', { oneOf: [{ enum: ['a', 'b'] }, { const: 'b' }] }, 'b', 'c'],
+    ['texts beside another union', { anyOf: [text, { type: 'null' }], oneOf: [{ maxLength: 3 }, { minLength: 2 }] }, 'abc', 7],
+  ])('leaves it to the server which one is meant of %s that overlap, and says so', (_what, schema, good, bad) => {
+    const { problems, accepts } = offered({ ...property(schema), $defs } as JsonSchema);
+    expect(problems).toEqual([expect.stringContaining('input/properties/a has branches of oneOf that overlap')]);
+    expect([accepts(JSON.stringify({ a: good })), accepts(JSON.stringify({ a: bad }))]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['kinds', { oneOf: [$ref('X'), $ref('Y')] }, { kind: 'x' }, { kind: 'z' }],
+    ['kinds with a title beside them', { oneOf: [$ref('X', { title: 'X' }), $ref('Y')] }, { kind: 'x' }, { kind: 'z' }],
+    ['closed objects', { oneOf: [closed('b'), closed('c')] }, { b: 'x' }, { b: 'x', c: 'y' }],
+    ['names', { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] }, { b: 1 }, { b: 1, c: 1 }],
+  ])('checks %s of which a value fits only one', (_what, schema, good, bad) => {
+    const { problems, accepts, shown } = offered({ ...property(schema), $defs } as JsonSchema);
+    expect([problems, shown?.input['properties']]).toEqual([[], { a: schema }]);
+    expect([accepts(JSON.stringify({ a: good })), accepts(JSON.stringify({ a: bad }))]).toEqual([true, false]);
+  });
+
+  it('accepts a result that fits several branches, and drops a negation of such branches', () => {
+    const schema = { oneOf: [needs('b'), needs('c')] };
+    const { faults, accepts } = offered(property({ not: schema }), property(schema));
+    expect(faults({ a: { b: 'x', c: 'y' } })).toEqual([]);
+    expect(faults({ a: {} })).not.toEqual([]);
+    expect(accepts('{"a":{"b":"x","c":"y"}}')).toBe(true);
+  });
+});
+
 describe('references that lead back without a step into the value', () => {
   const $ref = (name: string) => ({ $ref: `#/$defs/${name}` });
   const object = (more: object) => ({ type: 'object', ...more });

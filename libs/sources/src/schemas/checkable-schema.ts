@@ -1,5 +1,6 @@
 import type { JsonSchema, JsonValue } from '#contracts';
-import { fieldsOf, isFields } from '../fields.js';
+import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
+import { areDistinct, overlapping, type ComparisonBudget } from './distinct-branches.js';
 import { mendDraft, mendRoot } from './drafts.js';
 import { inexactSchemas } from './inexact.js';
 import { ANNOTATIONS, CHECKS, FORMATS, isSchema, MANY, NAMED, ONE, patternFault, UNCHECKED } from './keywords.js';
@@ -7,6 +8,8 @@ import { loopingReferences } from './loops.js';
 import { resolveReference, takeAnchors } from './references.js';
 
 const SHOWN = 80;
+const MAX_HOPS = 32;
+const PROSE = new Set(['title', 'description', '$comment']);
 /** Most members of parts that are compared in a schema. */
 const MOST_MEMBERS = 50_000;
 /** Refuse what a keyword that was left out would have allowed. */
@@ -25,6 +28,8 @@ export interface CheckableSchema {
 export interface CheckableOptions {
   /** Members with a default may be absent although they are required: schemas of values after parsing require them. */
   readonly fillsDefaults?: boolean;
+  /** Present if the other side decides which of several branches of `oneOf` is meant. */
+  readonly comparisons?: ComparisonBudget | undefined;
 }
 
 /**
@@ -72,12 +77,29 @@ class Reading {
     }
     for (const node of loopingReferences(this.seen.keys(), (it) => resolveReference(it, this.root, this.anchors)?.schema))
       this.drop(node, '$ref', this.seen.get(node) ?? '');
+    if (this.options.comparisons !== undefined) this.overlaps(this.options.comparisons);
     const inexact = this.inexact(new Set([...this.lossy, ...this.vague]));
     for (const node of inexact) this.relax(node, (it) => isSchema(it) && typeof it !== 'boolean' && inexact.has(it));
     for (const node of this.inexact(this.lossy))
       for (const key of ['unevaluatedProperties', 'unevaluatedItems', ...(this.widened.get(node) ?? [])])
         if (node[key] !== true) delete node[key];
     return { schema: this.root, left: this.left };
+  }
+
+  /** Leaves overlapping branches to the other side. Skips unions with inexact branches, which `relax` turns into `anyOf`. */
+  private overlaps(comparisons: ComparisonBudget): void {
+    const unions = [...this.seen.keys()].filter((node) => Array.isArray(node['oneOf']));
+    if (unions.length === 0) return;
+    const inexact = this.inexact(new Set([...this.lossy, ...this.vague]));
+    const refs = { resolve: (schema: unknown) => this.resolved(schema) };
+    for (const node of unions) {
+      const branches = listOf(node['oneOf']);
+      const isExact = branches.every((it) => !isSchema(it) || typeof it === 'boolean' || !inexact.has(it));
+      if (!isExact || areDistinct(branches, refs, comparisons)) continue;
+      overlapping(node);
+      this.lossy.add(node);
+      this.left.push(`${this.seen.get(node) ?? ''} has branches of oneOf that overlap; the server decides which one is meant`);
+    }
   }
 
   private inexact(lossy: ReadonlySet<JsonSchema>): ReadonlySet<JsonSchema> {
@@ -166,6 +188,19 @@ class Reading {
   private target(part: unknown): unknown {
     const { $ref } = fieldsOf(part);
     return typeof $ref === 'string' ? resolveReference($ref, this.root, this.anchors)?.schema : part;
+  }
+
+  /** The schema behind a reference; with checks beside the reference, both as parts. */
+  private resolved(part: unknown): Fields {
+    let schema = part;
+    for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+      const { $ref, ...beside } = fieldsOf(schema);
+      if (typeof $ref !== 'string') return beside;
+      const target = this.target(schema);
+      if (Object.keys(beside).some((key) => !PROSE.has(key))) return { allOf: [target, beside] };
+      schema = target;
+    }
+    return {};
   }
 
   private defaults(node: JsonSchema): void {

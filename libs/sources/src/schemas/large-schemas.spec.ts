@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { acceptOffer } from '../catalog/offered-tool.js';
 import { checkableSchema } from './checkable-schema.js';
+import { comparisonBudget } from './distinct-branches.js';
 
 const MANY = 400_000;
 const many = <T>(count: number, part: (index: number) => T) => Array.from({ length: count }, (_, index) => part(index));
@@ -36,6 +37,16 @@ describe('large schemas that others wrote', () => {
     expect(read({ properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: {} } }).left).toEqual([]);
     const loop = { properties: { a: { $ref: '#/$defs/0' } }, $defs: { ...chain, 100: { $ref: '#/$defs/0' } } };
     expect(read(loop).left).toEqual([expect.stringContaining('/$ref cannot be read')]);
+  });
+
+  it('compares a bounded number of members of the branches of all schemas of a source', () => {
+    const comparisons = comparisonBudget();
+    const large = Object.fromEntries(many(5_000, (at) => [at, {}]));
+    const oneOf = many(40, () => ({ allOf: many(1_000, () => ({ $ref: '#/$defs/large' })) }));
+    const left = (schema: object) => checkableSchema({ type: 'object', ...schema }, { comparisons }).left;
+    const said = [expect.stringContaining('branches of oneOf that overlap')];
+    expect(left({ properties: { a: { oneOf } }, $defs: { large: { properties: large } } })).toEqual(said);
+    expect(left({ oneOf: [{ type: 'string' }, { type: 'number' }] })).toEqual(said);
   });
 
   it('offers a tool with any number of parts that its source omitted', () => {

@@ -1,11 +1,13 @@
+import type { JsonSchema } from '#contracts';
 import { fieldsOf, isFields, listOf, type Fields } from '../fields.js';
-import type { DocumentRefs } from './document-refs.js';
-import { partsOf } from './schema-parts.js';
+import { partsOf, type SchemaRefs } from './schema-parts.js';
 
 const MAX_BRANCHES = 40;
-/** Most branches and members of one document that are compared; lists beyond it are left to the API. */
+/** Most branches and members of one source that are compared; lists beyond it are left to the other side. */
 const MAX_COMPARED = 200_000;
 const MAX_DEPTH = 3;
+/** Characters of a value that cost as much as a member. */
+const CHARACTERS = 50;
 const ABOUT = new Set(['required', 'title', 'description']);
 
 /** Facts of a schema that tell its values from those of others. */
@@ -15,27 +17,38 @@ interface Branch {
   /** JSON texts of the values of an enumeration; undefined: any value. */
   readonly values: ReadonlySet<string> | undefined;
   readonly required: ReadonlySet<string>;
-  readonly properties: Fields;
+  readonly properties: ReadonlyMap<string, unknown>;
   /** True if no members but those in `properties` are allowed. */
   readonly isClosed: boolean;
 }
 
 /** Lists of branches belong to one document. */
 const results = new WeakMap<object, boolean>();
-const budgets = new WeakMap<DocumentRefs, Budget>();
 
-interface Budget {
+/** Branches, members and values of all schemas of one source that may still be compared. */
+export interface ComparisonBudget {
   left: number;
 }
+
+export const comparisonBudget = (): ComparisonBudget => ({ left: MAX_COMPARED });
 
 /**
  * True if no value fits two branches of a `oneOf`, as far as types, enumerations, required and forbidden members say; also if
  * each only lists required names, which is how documents say that one set of members excludes the others.
  */
-export function areDistinct(branches: readonly unknown[], refs: DocumentRefs): boolean {
-  const result = results.get(branches) ?? (isOnlyNames(branches) || new Comparison(refs).areDistinct(branches));
+export function areDistinct(branches: readonly unknown[], refs: SchemaRefs, budget: ComparisonBudget): boolean {
+  const result = results.get(branches) ?? (isOnlyNames(branches) || new Comparison(refs, budget).areDistinct(branches));
   results.set(branches, result);
   return result;
+}
+
+/** Lets a value fit several branches, of which the other side picks one. */
+export function overlapping(schema: JsonSchema): void {
+  const branches = schema['oneOf'];
+  if (branches === undefined) return;
+  delete schema['oneOf'];
+  if (schema['anyOf'] === undefined) schema['anyOf'] = branches;
+  else schema['allOf'] = [...(Array.isArray(schema['allOf']) ? schema['allOf'] : []), { anyOf: branches }];
 }
 
 function isOnlyNames(branches: readonly unknown[]): boolean {
@@ -43,13 +56,12 @@ function isOnlyNames(branches: readonly unknown[]): boolean {
 }
 
 class Comparison {
-  private readonly budget: Budget;
   private readonly members = new Map<unknown, Branch>();
 
-  constructor(private readonly refs: DocumentRefs) {
-    this.budget = budgets.get(refs) ?? { left: MAX_COMPARED };
-    budgets.set(refs, this.budget);
-  }
+  constructor(
+    private readonly refs: SchemaRefs,
+    private readonly budget: ComparisonBudget,
+  ) {}
 
   areDistinct(branches: readonly unknown[]): boolean {
     if (branches.length > MAX_BRANCHES) return false;
@@ -60,7 +72,7 @@ class Comparison {
     return isEach && this.budget.left >= 0;
   }
 
-  /** False once the document has used up its budget. */
+  /** False once the source has used up its budget. */
   private charge(amount: number): boolean {
     this.budget.left -= amount;
     return this.budget.left >= 0;
@@ -77,16 +89,19 @@ class Comparison {
 
   private branchOf(schema: unknown): Branch {
     const parts = partsOf(schema, ['allOf'], this.refs);
-    const first = <T>(of: (part: Fields) => T | undefined) => parts.map(of).find((it) => it !== undefined);
-    const branch = {
-      types: first(typesOf),
-      values: first(valuesOf),
-      required: new Set(parts.flatMap((part) => listOf(part['required'])).filter((name) => typeof name === 'string')),
-      properties: Object.fromEntries(parts.flatMap((part) => Object.entries(fieldsOf(part['properties'])))),
-      isClosed: parts.length === 1 && parts[0]?.['additionalProperties'] === false && parts[0]['patternProperties'] === undefined,
-    };
-    this.charge(parts.length + branch.required.size + (branch.values?.size ?? 0) + Object.keys(branch.properties).length);
-    return branch;
+    const required = new Set<string>();
+    const properties = new Map<string, unknown>();
+    for (const part of parts) {
+      const own = fieldsOf(part['properties']);
+      const [names, members] = [listOf(part['required']), Object.keys(own)];
+      if (!this.charge(1 + names.length + members.length)) break;
+      for (const name of names) if (typeof name === 'string') required.add(name);
+      for (const name of members) properties.set(name, own[name]);
+    }
+    const values = firstOf(parts, valuesOf);
+    for (const value of values ?? []) this.charge(1 + Math.ceil(value.length / CHARACTERS));
+    const isClosed = parts.length === 1 && parts[0]?.['additionalProperties'] === false && parts[0]['patternProperties'] === undefined;
+    return { types: firstOf(parts, typesOf), values, required, properties, isClosed };
   }
 
   private excludes(one: Branch, other: Branch, depth: number): boolean {
@@ -100,11 +115,19 @@ class Comparison {
   }
 
   private memberOf({ properties }: Branch, name: string): Branch {
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = properties.get(name);
     const member = this.members.get(schema) ?? this.branchOf(schema ?? {});
     this.members.set(schema, member);
     return member;
   }
+}
+
+function firstOf<T>(parts: readonly Fields[], of: (part: Fields) => T | undefined): T | undefined {
+  for (const part of parts) {
+    const found = of(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function typesOf(part: Fields): ReadonlySet<string> | undefined {
@@ -122,7 +145,7 @@ function valuesOf({ const: value, enum: values }: Fields): ReadonlySet<string> |
 const isOnlyObject = ({ types }: Branch): boolean => types?.size === 1 && types.has('object');
 
 const forbids = ({ properties, isClosed }: Branch, { required }: Branch): boolean =>
-  isClosed && [...required].some((name) => !Object.hasOwn(properties, name));
+  isClosed && [...required].some((name) => !properties.has(name));
 
 function isDisjoint(one: ReadonlySet<string> | undefined, other: ReadonlySet<string> | undefined): boolean {
   return one !== undefined && other !== undefined && [...one].every((it) => !other.has(it));
