@@ -1,4 +1,13 @@
-import { hasMoreParts, WORKER_LIMITS, type WorkerOutput, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
+import {
+  hasLargerObject,
+  hasMoreParts,
+  LIMITS,
+  WORKER_LIMITS,
+  type WorkerOutput,
+  type WorkerCall,
+  type WorkerFrame,
+  type WorkerFrameOf,
+} from '#contracts';
 import { Suspended, WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
 
 type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error' | 'output'>;
@@ -139,7 +148,9 @@ export class RunningCall {
 }
 
 function fitsFrame(value: object): boolean {
-  return bytesOf(value) <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD && !hasMoreParts(JSON.stringify(value), WORKER_LIMITS.jsonParts);
+  const json = JSON.stringify(value);
+  if (hasMoreParts(json, WORKER_LIMITS.jsonParts) || hasLargerObject(json, LIMITS.jsonParts)) return false;
+  return bytesOf(value) <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD;
 }
 
 function bytesOf(value: object): number {
@@ -151,7 +162,7 @@ function orTooLarge(frame: WorkerFrameOf<'finish' | 'suspend'>, wseq: number): W
   if (fitsFrame(frame)) return frame;
   const bytes = bytesOf(frame);
   const what = frame.op === 'finish' ? 'result' : 'state';
-  const limits = `${WORKER_LIMITS.frameBytes} bytes and ${WORKER_LIMITS.jsonParts} members and items`;
+  const limits = `${WORKER_LIMITS.frameBytes} bytes and ${WORKER_LIMITS.jsonParts} members and items, ${LIMITS.jsonParts} in one object`;
   const error = new WorkerToolError(`The ${what} has ${bytes} bytes; expected at most ${limits}.`, { code: 'too_large' });
   return { op: 'finish', callId: frame.callId, fence: frame.fence, wseq, ...failureOf(error) };
 }

@@ -13,7 +13,7 @@ export const WORKER_PATH = '/v1/worker';
 export const WORKER_LIMITS = {
   /** Bytes of one frame. */
   frameBytes: 1_048_576,
-  /** As `LIMITS.jsonParts`: an announcement has the schemas of all tools. */
+  /** As `LIMITS.jsonParts`: an announcement has the schemas of all tools. One object has at most `LIMITS.jsonParts` members. */
   jsonParts: 100_000,
   /** Tools of one worker. */
   tools: 1_000,

@@ -1,4 +1,4 @@
-import { hasMoreParts, LIMITS, parseExactJson, ProblemError } from '#contracts';
+import { hasLargerObject, hasMoreParts, LIMITS, parseExactJson, ProblemError } from '#contracts';
 
 /** Size of a JSON body: UTF-8 bytes, and members and items at any depth. */
 export interface BodySize {
@@ -11,8 +11,8 @@ export interface BodySize {
  * id, becomes a string of its digits; the schemas decide where that is valid. Not `secure-json-parse`: the walk below is needed
  * for depth and characters in any case, and also checks the keys.
  * @throws ProblemError `malformed_json` for malformed JSON, and for keys that pollute prototypes when the object is copied:
- * `__proto__`, and `constructor` with a `prototype`; `payload_too_large` for more than `mostParts` members and items, whose
- * work would hold the process; `invalid_request` for nesting deeper than 64 levels and for lone surrogates, which have no canonical
+ * `__proto__`, and `constructor` with a `prototype`; `payload_too_large` for more than `mostParts` members and items, or
+ * 25,000 members of one object, whose work would hold the process; `invalid_request` for nesting deeper than 64 levels and for lone surrogates, which have no canonical
  * form (RFC 8785)
  */
 export function parseJsonBody(text: string, mostParts: number = LIMITS.jsonParts): unknown {
@@ -26,6 +26,8 @@ export function parseJson(text: string, mostParts: number = LIMITS.jsonParts): u
   if (text === '' || text === '\ufeff') return undefined;
   if (hasMoreParts(text, mostParts))
     throw new ProblemError('payload_too_large', `The JSON has too many parts: expected at most ${mostParts} members and items in all`);
+  if (mostParts > LIMITS.jsonParts && hasLargerObject(text, LIMITS.jsonParts))
+    throw new ProblemError('payload_too_large', `The JSON has an object that is too large: expected at most ${LIMITS.jsonParts} members`);
   try {
     return parseExactJson(text);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ListCallsQuery, ProblemError, ROUTES, SubmitCallBody } from '#contracts';
+import { ListCallsQuery, ProblemError, ROUTES, SubmitCallBody, WORKER_LIMITS } from '#contracts';
 import { parseJsonBody } from './json-body.js';
 import { parse, parseCallId, parseIdempotencyKey, parsePreferWait, parseTraceparent } from './parse.js';
 
@@ -62,6 +62,13 @@ describe('a JSON body', () => {
     for (const text of ['[1e300]', '[47059760611876410]', '["12345678901234567"]', '[9007199254740992,1e22]']) {
       expect([text, parseJsonBody(text)]).toEqual([text, JSON.parse(text)]);
     }
+  });
+
+  it('refuses an object of more than 25,000 members where more members and items are allowed', () => {
+    const members = (count: number) => `{"list":[${'1,'.repeat(60_000)}{${Array.from({ length: count }, (_, at) => `"${at}":1`).join()}}]}`;
+    expect(() => parseJsonBody(members(25_000), WORKER_LIMITS.jsonParts)).not.toThrow();
+    const { code, message } = problemOf(() => parseJsonBody(members(25_001), WORKER_LIMITS.jsonParts));
+    expect([code, message]).toEqual(['payload_too_large', expect.stringContaining('expected at most 25000 members')]);
   });
 
   it('refuses a JSON body as malformed when it is not JSON, and as absent when it is empty', () => {
