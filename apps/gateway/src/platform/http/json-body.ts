@@ -12,8 +12,8 @@ export interface BodySize {
  * for depth and characters in any case, and also checks the keys.
  * @throws ProblemError `malformed_json` for malformed JSON, and for keys that pollute prototypes when the object is copied:
  * `__proto__`, and `constructor` with a `prototype`; `payload_too_large` for more than `mostParts` members and items, or
- * 25,000 members of one object, whose work would hold the process; `invalid_request` for nesting deeper than 64 levels and for lone surrogates, which have no canonical
- * form (RFC 8785)
+ * 25,000 members of one object, whose work would hold the process; `invalid_request` for nesting deeper than 64 levels and for
+ * lone surrogates, which have no canonical form (RFC 8785)
  */
 export function parseJsonBody(text: string, mostParts: number = LIMITS.jsonParts): unknown {
   const value = parseJson(text, mostParts);
