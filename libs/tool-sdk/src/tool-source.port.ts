@@ -25,6 +25,8 @@ export interface ToolSource {
    * Default: false.
    */
   readonly takesExactNumbers?: boolean;
+  /** True if the other side decides which texts a format allows, as servers do that accept more than its standard. Default: false. */
+  readonly checksFormats?: boolean;
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** Error in arguments that fit the schema, if detectable without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;

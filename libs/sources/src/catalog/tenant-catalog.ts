@@ -128,6 +128,11 @@ export class CatalogSource implements ToolSource {
     return this.kind === 'mcp' || this.kind === 'openapi' || this.kind === 'folder';
   }
 
+  /** Others often have no check of their own, as plugins. */
+  get checksFormats(): boolean {
+    return this.kind === 'mcp';
+  }
+
   /** Calls of foreign workers wait apart from those of the pools. */
   queueOf(pool: Pool): string | undefined {
     return this.kind === 'worker' ? keys.workerQueue(this.tenantId, this.name, pool) : undefined;

@@ -48,7 +48,7 @@ const PARTS: readonly (readonly [what: string, schema: unknown, good: unknown, b
     'a pattern with look-ahead',
     { type: 'string', format: 'email', pattern: EMAIL },
     'ann@example.com',
-    'ann',
+    7,
     /input\/properties\/a\/pattern.*\(\?!/,
   ],
   ['a pattern with look-behind', { type: 'string', pattern: '(?<=a)b' }, 'x', 7, /pattern/],
@@ -100,7 +100,13 @@ const PARTS: readonly (readonly [what: string, schema: unknown, good: unknown, b
   ['a negation of null without quotes', { not: { type: null } }, 'x', undefined, /not is left out/],
   ['a negation of no branches', { type: 'string', not: { anyOf: [] } }, 'x', 7, /anyOf/],
   ['alternatives of which one is no schema', { oneOf: [{ type: 'string' }, 'x'] }, 'x', undefined, /oneOf\/1/],
-  ['alternatives by unknown formats', { oneOf: ['a', 'b'].map((format) => ({ type: 'string', format })) }, 'x', 7, undefined],
+  [
+    'alternatives by unknown formats',
+    { oneOf: ['a', 'b'].map((format) => ({ type: 'string', format })) },
+    'x',
+    7,
+    /branches of oneOf that overlap/,
+  ],
   [
     'others beside names that cannot be read',
     { patternProperties: { '(?=a)': {} }, additionalProperties: { type: 'string' } },
@@ -310,6 +316,36 @@ describe('schemas that others wrote', () => {
     const { accepts, faults, problems, shown } = offered(schema, schema);
     expect([accepts('{"url":"x"}'), accepts('{}'), problems, shown?.input['required']]).toEqual([true, false, [], ['url']]);
     expect(faults({ url: 'x' })).not.toEqual([]);
+  });
+});
+
+describe('formats of an MCP tool', () => {
+  it.each([
+    ['date-time', '2026-11-30 10:00:00'],
+    ['date-time', '2026-11-30T10:00:00'],
+    ['date', '2026-11-30T00:00:00Z'],
+    ['time', '10:00'],
+    ['duration', '90s'],
+    ['uri', 'example.com/a'],
+    ['uri', 'https://example.com/a b'],
+    ['email', 'ann@localhost'],
+    ['hostname', 'a_b.example'],
+    ['ipv4', '10.0.0.0/8'],
+    ['uuid', '0189f7ea00007000800000000000a0b1'],
+    ['regex', '(?P<year>\\d+)'],
+  ])('leaves it to the server whether the format %s allows %s, and shows the format', (format, value) => {
+    const schema = property({ type: 'string', format });
+    const { problems, shown, accepts, faults } = offered(schema, schema);
+    expect([problems, shown?.input['properties']]).toEqual([[], { a: { type: 'string', format } }]);
+    expect([accepts(JSON.stringify({ a: value })), accepts('{"a":7}'), faults({ a: value })]).toEqual([true, false, []]);
+  });
+
+  it('tells branches of oneOf with formats apart, and drops a negation of a format', () => {
+    const when = { type: 'string', format: 'date-time' };
+    const { shown, accepts } = offered(property({ oneOf: [when, { type: 'integer' }] }));
+    expect(shown?.input['properties']).toEqual({ a: { oneOf: [when, { type: 'integer' }] } });
+    expect([accepts('{"a":"today"}'), accepts('{"a":7}'), accepts('{"a":true}')]).toEqual([true, true, false]);
+    expect(offered(property({ not: when })).accepts('{"a":"today"}')).toBe(true);
   });
 });
 

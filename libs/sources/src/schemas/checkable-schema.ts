@@ -28,7 +28,7 @@ export interface CheckableSchema {
 export interface CheckableOptions {
   /** Members with a default may be absent although they are required: schemas of values after parsing require them. */
   readonly fillsDefaults?: boolean;
-  /** Present if the other side decides which of several branches of `oneOf` is meant. */
+  /** Present if the other side decides which of several branches of `oneOf` is meant, and which texts a format allows. */
   readonly comparisons?: ComparisonBudget | undefined;
 }
 
@@ -49,6 +49,8 @@ class Reading {
   private readonly lossy = new Set<JsonSchema>();
   /** Schemas with a format that is not checked: as lossy as others for what is meant to fail. */
   private readonly vague = new Set<JsonSchema>();
+  /** Schemas of whose `oneOf` no value fits two branches, whatever their formats allow. */
+  private readonly distinct = new Set<JsonSchema>();
   /** Schemas that do not know all the members or items any more that they were meant to allow, with what would refuse these. */
   private readonly widened = new Map<JsonSchema, Set<string>>();
   private readonly open: (readonly [node: JsonSchema, pointer: string])[];
@@ -86,16 +88,20 @@ class Reading {
     return { schema: this.root, left: this.left };
   }
 
-  /** Leaves overlapping branches to the other side. Skips unions with inexact branches, which `relax` turns into `anyOf`. */
+  /** Leaves overlapping branches to the other side. Skips unions with lossy branches, which `relax` turns into `anyOf`. */
   private overlaps(comparisons: ComparisonBudget): void {
     const unions = [...this.seen.keys()].filter((node) => Array.isArray(node['oneOf']));
     if (unions.length === 0) return;
-    const inexact = this.inexact(new Set([...this.lossy, ...this.vague]));
+    const inexact = this.inexact(new Set(this.lossy));
     const refs = { resolve: (schema: unknown) => this.resolved(schema) };
     for (const node of unions) {
       const branches = listOf(node['oneOf']);
       const isExact = branches.every((it) => !isSchema(it) || typeof it === 'boolean' || !inexact.has(it));
-      if (!isExact || areDistinct(branches, refs, comparisons)) continue;
+      if (!isExact) continue;
+      if (areDistinct(branches, refs, comparisons)) {
+        this.distinct.add(node);
+        continue;
+      }
       overlapping(node);
       this.lossy.add(node);
       this.left.push(`${this.seen.get(node) ?? ''} has branches of oneOf that overlap; the server decides which one is meant`);
@@ -122,7 +128,8 @@ class Reading {
       } else if (Object.hasOwn(ANNOTATIONS, key) && ANNOTATIONS[key]?.(value) !== true) this.drop(node, key, pointer, false);
       else if (Object.hasOwn(CHECKS, key) && CHECKS[key]?.(value) !== true) this.drop(node, key, pointer);
     }
-    if (node['format'] !== undefined && !FORMATS.has(node['format'])) this.vague.add(node);
+    const { comparisons } = this.options;
+    if (node['format'] !== undefined && (comparisons !== undefined || !FORMATS.has(node['format']))) this.vague.add(node);
     for (const key of ONE) this.one(node, key, pointer);
     for (const key of MANY) this.many(node, key, pointer);
     for (const key of NAMED) this.named(node, key, pointer);
@@ -323,7 +330,7 @@ class Reading {
       this.left.push(`${shortened(this.seen.get(node) ?? '')}/${key} is left out, since a part of it cannot be read`);
     }
     const { oneOf, anyOf } = node;
-    if (Array.isArray(oneOf) && oneOf.some(isInexact)) {
+    if (Array.isArray(oneOf) && oneOf.some(isInexact) && !this.distinct.has(node)) {
       delete node['oneOf'];
       if (anyOf === undefined) node['anyOf'] = oneOf;
     }

@@ -32,8 +32,10 @@ export function shippedEntry(tool: ToolDescriptor, source: ToolSource): ToolEntr
  * error are accepted unchecked, since the other side checks them too; never throws.
  */
 export function foreignEntry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
-  const compileOutput = (schema: JsonSchema) => compileForeignSchema(schema, { acceptsCut: true });
-  return new LazyEntry(tool, source, compileForeignSchema, compileOutput, source.takesExactNumbers === true);
+  const validateFormats = source.checksFormats !== true;
+  const compileInput = (schema: JsonSchema) => compileForeignSchema(schema, { validateFormats });
+  const compileOutput = (schema: JsonSchema) => compileForeignSchema(schema, { validateFormats, acceptsCut: true });
+  return new LazyEntry(tool, source, compileInput, compileOutput, source.takesExactNumbers === true);
 }
 
 class LazyEntry implements ToolEntry {

@@ -80,7 +80,14 @@ const foreignOptions: Options = { ...options, strict: false, useDefaults: false,
 const COMPILE_LIMIT_MS = 5_000;
 /** Limit in milliseconds. A typical check takes less than one; allocations of an endless check until then fit into memory. */
 const CHECK_LIMIT_MS = 1_000;
-let foreignDrafts = new Drafts(foreignOptions);
+/** Compilers with and without formats, made at their first use. */
+const foreignDrafts = new Map<boolean, Drafts>();
+
+function foreignDraftsOf(validateFormats: boolean): Drafts {
+  const found = foreignDrafts.get(validateFormats) ?? new Drafts({ ...foreignOptions, validateFormats });
+  foreignDrafts.set(validateFormats, found);
+  return found;
+}
 
 /**
  * The one place where schemas become checks, whatever source they come from. `$schema` picks the draft: 2020-12 (also
@@ -99,6 +106,8 @@ export interface ForeignCheckOptions {
   readonly now?: () => number;
   /** A check that was cut off accepts the value: of results, whose effect has happened. */
   readonly acceptsCut?: boolean;
+  /** False if the other side decides which texts a format allows. Default: true. */
+  readonly validateFormats?: boolean;
 }
 
 /**
@@ -107,17 +116,20 @@ export interface ForeignCheckOptions {
  * short of CPU, valid schemas are interrupted too. Never throws.
  */
 export function compileForeignSchema(schema: JsonSchema, options: ForeignCheckOptions = {}): Check {
-  const { now = () => performance.now(), acceptsCut = false } = options;
+  const { now = () => performance.now(), acceptsCut = false, validateFormats = true } = options;
   let checks: Checks | undefined;
   let refused: Violation[] = [];
   let [again, cuts] = [0, 0];
   const checkFor = (value: unknown): Check => {
     try {
-      const { all, first } = (checks ??= boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts)));
+      const { all, first } = (checks ??= boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDraftsOf(validateFormats))));
       return isLarge(value) ? boundedWork(COMPILE_LIMIT_MS, first) : all;
     } catch (error) {
       // A compiler that was stopped is of no more use.
-      if (error instanceof TookTooLong) [foreignDrafts, checks] = [new Drafts(foreignOptions), undefined];
+      if (error instanceof TookTooLong) {
+        foreignDrafts.delete(validateFormats);
+        checks = undefined;
+      }
       throw error;
     }
   };

@@ -237,6 +237,14 @@ describe('compileForeignSchema', () => {
     expect(check({ quick: 1 })).toEqual([]);
   });
 
+  it('checks the formats of texts, unless the other side does', () => {
+    const schema = { type: 'string', format: 'date-time' };
+    const [text, said] = ['2026-11-30 10:00', expect.stringContaining('the format date-time')];
+    expect(compileForeignSchema(schema)(text)).toMatchObject([{ message: said }]);
+    expect(compileForeignSchema(schema, { validateFormats: false })(text)).toEqual([]);
+    expect(compileForeignSchema(schema)(text)).toMatchObject([{ message: said }]);
+  });
+
   it('leaves values of a schema that cannot be compiled to the other side, and checks other schemas after it', () => {
     expect(compileForeignSchema({ type: 'objekt' })({})).toEqual([]);
     expect(compileForeignSchema({ type: 'object', required: ['a'] })({})).toMatchObject([{ pointer: '/a' }]);
