@@ -128,7 +128,7 @@ export class CatalogSource implements ToolSource {
     return this.kind === 'mcp' || this.kind === 'openapi' || this.kind === 'folder';
   }
 
-  /** Others often have no check of their own, as plugins. */
+  /** Plugins, folders and workers often have no check of their own. */
   get checksFormats(): boolean {
     return this.kind === 'mcp';
   }
