@@ -200,6 +200,22 @@ describe('MCP sources that people authorize', () => {
     expect((await whoami('ended')).outcome).toBe('completed');
   });
 
+  it('asks a person again when the server refuses renewed tokens of a source, too, and recovers afterwards', async () => {
+    const ofOthers = new Set(server.tokens);
+    await authorized('barred');
+    server.admits = (token) => Promise.resolve(ofOthers.has(token));
+    expect(await whoami('barred')).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' } });
+    const { authorization } = await eventually(async () => {
+      const source = await read('barred');
+      return source.authorization?.state === 'needed' ? source : undefined;
+    }, 'the source to need a person');
+    expect(authorization).toMatchObject({ reason: expect.stringContaining('the server refuses the token') as unknown });
+    server.admits = () => Promise.resolve(true);
+    expect(await finish(await comeBack(await begin('barred')))).toMatchObject({ status: 200 });
+    await eventually(async () => (await read('barred')).status === 'ok', 'the tools to be read again');
+    expect((await whoami('barred')).outcome).toBe('completed');
+  });
+
   it('revokes the tokens of a source here and at the issuer: calls fail until a person authorizes it again', async () => {
     await authorized('revoked');
     expect((await whoami('revoked')).outcome).toBe('completed');

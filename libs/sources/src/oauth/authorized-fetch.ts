@@ -6,14 +6,15 @@ export interface Tokens {
   token(): Promise<string>;
   /** `metadataUrl`: where the server says that its metadata are. */
   refused(token: string, metadataUrl: URL | undefined): void;
-  /** The server refused the same token twice. */
+  /** The server refused this token twice, and it was the newest one. */
   ended?(token: string): void;
 }
 
 /**
  * The same fetch with a token of the issuer on each request to `url`'s origin. A request that is answered with 401 is sent
- * once more with another token. Rejects where a token that cannot be renewed is refused twice. Own code: the provider of the SDK keeps a token after its end, and sends the secret to the
- * token endpoint that metadata name, whatever its host.
+ * once more with another token, and a last time with the newest one: a single 401 of it may be a fault of the server. Rejects
+ * if the server refuses the newest one twice and only a person can give another. Own code: the provider of the SDK keeps a token
+ * after its end, and sends the secret to the token endpoint that metadata name, whatever its host.
  */
 export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens: Tokens): EgressFetch['fetch'] {
   const { origin } = new URL(url);
@@ -32,9 +33,14 @@ export function authorizedFetch(fetch: EgressFetch['fetch'], url: string, tokens
     tokens.refused(token, resourceMetadataUrl?.origin === origin ? resourceMetadataUrl : undefined);
     const next = await tokens.token();
     const again = await send(next);
-    if (again.status !== 401 || next !== token || tokens.ended === undefined) return again;
+    if (again.status !== 401 || tokens.ended === undefined) return again;
     await again.body?.cancel();
-    tokens.ended(token);
+    if (next !== token) {
+      const last = await send(next);
+      if (last.status !== 401) return last;
+      await last.body?.cancel();
+    }
+    tokens.ended(next);
     // At once: a connection that cannot be made has no next request, and the next connection knows nothing of this one.
     return send(await tokens.token());
   };

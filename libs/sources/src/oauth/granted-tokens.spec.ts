@@ -170,6 +170,48 @@ describe('tokens that a person let a source have', () => {
     expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed' })]);
   });
 
+  describe('that the server refuses', () => {
+    /** Tokens of requests to the server, in their order. */
+    let sent: string[];
+    /** Called with each request to the server. */
+    let onSend: (count: number) => Promise<void>;
+    const callTo = (statuses: readonly number[]) => {
+      const server = async (_url: string | URL, { headers }: RequestInit = {}) => {
+        const count = sent.push(new Headers(headers).get('authorization')?.replace('Bearer ', '') ?? '');
+        await onSend(count);
+        return new Response(null, { status: statuses[count - 1] ?? 500 });
+      };
+      const call = authorizedFetch(server, source().url, tokens());
+      return () => call(source().url);
+    };
+    beforeEach(() => {
+      sent = [];
+      onSend = () => Promise.resolve();
+    });
+
+    it('sends a renewed token again after one 401, and asks for a person after the second', async () => {
+      await grant(lasting);
+      const call = callTo([401, 401, 200, 401, 401, 401]);
+      expect((await call()).status).toBe(200);
+      expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+      await expect(call()).rejects.toThrow('needs authorization by a person: the server refuses the token that the issuer gave last');
+      expect(sent).toEqual(['access-0', 'access-1', 'access-1', 'access-1', 'access-2', 'access-2']);
+      expect(asked).toEqual(['/token refresh-0', '/token refresh-1']);
+      expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed' })]);
+      await expect(tokens().token()).rejects.toThrow('the server refuses the token');
+    });
+
+    it('uses the tokens of a new authorization that arrived while the server refused a renewed one', async () => {
+      await grant(lasting);
+      onSend = async (count) => {
+        if (count === 3) await grant({ ...lasting, accessToken: 'access-new' });
+      };
+      expect((await callTo([401, 401, 401, 200])()).status).toBe(200);
+      expect(sent).toEqual(['access-0', 'access-1', 'access-1', 'access-new']);
+      expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
+    });
+  });
+
   it('counts the time of tokens by the clock of Redis, not by that of a worker', async () => {
     await grant(lasting);
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 7_200_000);

@@ -95,12 +95,14 @@ export class GrantedTokens implements Tokens {
 
   /**
    * Undefined where the tokens were replaced meanwhile: those are used. Of the same client, nothing is revoked, as this may end
-   * their grant, too. Only the end of the grant takes tokens away, no fault of the issuer.
+   * their grant, too. Only the end of the grant, and a server that refuses the newest token, take tokens away; no fault of the
+   * issuer does.
    */
   private async renew(kept: KeptGrant): Promise<string | undefined> {
     const { id, store, source } = this.parts;
-    const { refreshToken } = kept.granted;
+    const { accessToken, refreshToken } = kept.granted;
     if (refreshToken === undefined) return this.refuse(kept, 'the token has ended, and the issuer gave none to renew it with');
+    if (accessToken === this.dead) return this.refuse(kept, 'the server refuses the token that the issuer gave last');
     const requests = this.requests(AbortSignal.timeout(TIMEOUT_MS));
     try {
       const granted = await requests.renew(kept.granted, refreshToken, kept.now);
@@ -135,7 +137,8 @@ export class GrantedTokens implements Tokens {
 
   /** True if the token may be sent. A single 401 may be a fault of the server: a token that cannot be renewed is sent again. */
   private isGood({ now, granted: { accessToken, refreshToken, endsAt = Infinity } }: KeptGrant): boolean {
-    return accessToken !== (refreshToken === undefined ? this.dead : this.bad) && now < endsAt;
+    const isRefused = accessToken === this.dead || (refreshToken !== undefined && accessToken === this.bad);
+    return !isRefused && now < endsAt;
   }
 
   /** Takes the tokens out of whatever the server answers. */
