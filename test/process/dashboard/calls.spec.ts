@@ -170,6 +170,33 @@ describe('a list by risk', () => {
   });
 });
 
+describe('a list by run time', () => {
+  it('begins a list by run time with the longest run, also behind a hundred newer calls that ran shorter', async () => {
+    const inSession = { sessionId: 'by-run-time' };
+    await stage.agent.run('shell', { command: 'sleep 0.5' }, inSession);
+    await Promise.all(Array.from({ length: 110 }, (_, n) => stage.agent.run('echo', { n }, inSession)));
+    const listed = async () => (await stage.agent.request<CallPage>('GET', '/v1/calls?sessionId=by-run-time&limit=200')).body.calls;
+    const calls = await eventually(async () => {
+      const found = await listed();
+      return found.length === 111 && found.every(({ runMs }) => runMs !== undefined) ? found : undefined;
+    }, 'the run times of all of them to be listed');
+    // On a busy machine another one may have run longer.
+    const [longest] = calls.toSorted((one, other) => (other.runMs ?? 0) - (one.runMs ?? 0));
+    const page = await stage.open('/calls?sessionId=by-run-time');
+    const count = page.getByTestId('row-count');
+    await count.getByText('100 loaded').waitFor();
+
+    await page.getByRole('button', { name: 'Run time', exact: true }).click();
+    await page.waitForURL(/sort=longest/);
+    await count.getByText('111 calls', { exact: true }).waitFor();
+    await page
+      .locator('[role=row][data-call] >> nth=0')
+      .and(row(page, longest?.id ?? ''))
+      .waitFor();
+    await page.getByText('Longest run first; rows move as events arrive.').waitFor();
+  });
+});
+
 describe('the state of a call that waits for its next attempt', () => {
   it('shows a waiting call as retrying after a failure and suspended during a sleep, before and after a reload', async () => {
     const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later'));

@@ -3,7 +3,7 @@ import { Risk } from '#contracts';
 
 /** How the list of calls is shown: in the address beside its filters. */
 export interface CallListView {
-  /** Highest risk first, as the gateway lists them, or longest or shortest run first among those that are loaded. Absent: newest first. */
+  /** Highest risk first, as the gateway lists them; longest or shortest run first, of all loaded pages. Absent: newest first. */
   readonly sort?: 'risk' | 'longest' | 'shortest';
   /** Columns that are not shown, with commas. */
   readonly hide?: string;
