@@ -148,42 +148,6 @@ describe('a list that is narrowed and sorted', () => {
   });
 });
 
-describe('the call beside the list', () => {
-  it('shows a call beside the list of calls by button, focus and Space, also after a reload, and closes it with Escape', async () => {
-    const inSession = { sessionId: 'beside' };
-    const fine = await stage.agent.run('shell', { command: 'printf "%s of two\\n" first' }, inSession);
-    const failing = await stage.agent.run('shell', { command: 'printf "%s of two\\n" second; exit 6' }, inSession);
-    const page = await stage.open('/calls?sessionId=beside');
-    const preview = page.getByRole('complementary', { name: 'Call beside the list' });
-    const link = (callId: string) => row(page, callId).getByRole('link', { name: /^Call shell / });
-    const isPeeked = (callId: string) => page.waitForURL((url) => url.searchParams.get('peek') === callId);
-    await row(page, fine.id).getByRole('button', { name: 'beside the list' }).click();
-    await isPeeked(fine.id);
-    await preview.locator('[data-state=completed]').waitFor();
-    await preview.getByRole('link', { name: 'beside' }).waitFor();
-    await preview.getByRole('log').getByText('first of two').waitFor();
-    await row(page, fine.id).and(page.locator('[data-peeked]')).waitFor();
-    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['State', 'Tool', 'Subject', 'Run time']);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.reload();
-    await preview.getByRole('log').getByText('first of two').waitFor();
-
-    await link(failing.id).focus();
-    await isPeeked(failing.id);
-    await preview.locator('[data-state=error]').waitFor();
-    await preview.getByRole('log').getByText('second of two').waitFor();
-    await page.keyboard.press('Escape');
-    await preview.waitFor({ state: 'detached' });
-    await page.waitForURL(`${stage.url}/calls?sessionId=beside`);
-
-    await link(fine.id).focus();
-    await page.keyboard.press('Space');
-    await isPeeked(fine.id);
-    await preview.getByRole('link', { name: 'Open' }).click();
-    await page.waitForURL(`${stage.url}/calls/${fine.id}`);
-  });
-});
-
 describe('a list by risk', () => {
   it('begins a list by risk with the highest risk, also behind a hundred newer calls of lower risk', async () => {
     const inSession = { sessionId: 'by-risk' };
@@ -316,26 +280,6 @@ describe('the live page', () => {
     await page.locator('[data-agent-row=while-paused] [data-state=completed]').waitFor();
     await agent.locator('[data-state=denied]').waitFor();
     await waiting.getByText('0', { exact: true }).waitFor();
-  });
-
-  it('has the window of Live in the address, after a reload and in its links to calls, too', async () => {
-    const page = await stage.open('/live');
-    const title = (step: string) => page.getByText(`Calls that ended, by ${step}`).waitFor();
-    const hour = page.getByRole('radiogroup', { name: 'How far back' }).getByRole('radio', { name: '1h' });
-    await title('10 seconds');
-    await page.getByRole('radiogroup', { name: 'How far back' }).getByText('1h', { exact: true }).click();
-    await page.waitForURL(`${stage.url}/live?window=1h`);
-    await title('minute');
-    await page.reload();
-    await title('minute');
-    expect(await hour.isChecked()).toBe(true);
-    await page.getByRole('link', { name: 'errors', exact: true }).click();
-    await page.waitForURL((url) => url.pathname === '/calls' && url.searchParams.get('since') === '1h');
-    await page.goBack();
-    await title('minute');
-    expect(await hour.isChecked()).toBe(true);
-    await page.goto(`${stage.url}/live?window=1y`);
-    await title('10 seconds');
   });
 
   it('updates the figures of Live with calls of another client', async () => {
