@@ -45,7 +45,7 @@ const routes = [
   createRoute({
     getParentRoute: parent,
     path: '/calls/$callId',
-    validateSearch: z.object({ tab: CallTab.optional().catch(undefined) }),
+    validateSearch: z.object({ tab: CallTab.optional().catch(undefined), batch: z.literal('folded').optional().catch(undefined) }),
     component: pageOf(() => import('./call/call-page.js'), 'CallPage'),
   }),
   createRoute({

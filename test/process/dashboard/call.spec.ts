@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import type { Batch, CallPage } from '#contracts';
+import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardHarness, LONG_MS, READER_KEY } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 import { TEST_KEY } from '../../support/test-cluster.js';
@@ -73,6 +75,41 @@ describe('the page of a call', () => {
     expect(await log.locator('[data-linked]').innerText()).toBe('step 12');
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
     expect(download.suggestedFilename()).toBe(`${id}.txt`);
+  });
+
+  it('shows the batch of a call with a bar for each of its calls, folds it, and leads to its list', async () => {
+    const calls = [1, 2, 3].map((n) => ({ tool: 'echo', arguments: { text: `turn ${n}` } }));
+    const { body } = await stage.agent.request<Batch>('POST', '/v1/batches', { sessionId: 'turn', calls });
+    const listed = async () => (await stage.agent.get<CallPage>(`/v1/calls?batchId=${body.id}&status=ended`)).body.calls;
+    const [call] = await eventually(async () => {
+      const ended = await listed();
+      return ended.length === 3 ? ended : undefined;
+    }, 'the calls of the batch to end');
+    const page = await stage.open(`/calls/${call?.id}?tab=tree`);
+    const batch = page.getByRole('region', { name: 'Batch' });
+    const list = batch.getByRole('list', { name: 'Calls of the batch' });
+    const heading = batch.getByRole('button', { name: 'Batch of 3' });
+    await heading.getByText('3 completed').waitFor();
+    await list
+      .getByRole('img', { name: /^Completed: waited .+, ran / })
+      .nth(2)
+      .waitFor();
+    const texts = await list.getByRole('listitem').allInnerTexts();
+    expect([1, 2, 3].map((n) => texts.filter((text) => text.includes(`turn ${n}`)).length)).toEqual([1, 1, 1]);
+    await list.locator(`[data-here] [data-call="${call?.id}"] [aria-current=page]`).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await heading.click();
+    await page.waitForURL(`${stage.url}/calls/${call?.id}?tab=tree&batch=folded`);
+    await list.waitFor({ state: 'detached' });
+    await page.reload();
+    await heading.and(page.locator('[aria-expanded=false]')).click();
+    await list.waitFor();
+    await page.waitForURL(`${stage.url}/calls/${call?.id}?tab=tree`);
+
+    await page.getByRole('navigation', { name: 'Where it stands' }).getByRole('link', { name: 'batch' }).click();
+    await page.waitForURL(`${stage.url}/calls?batchId=${body.id}`);
+    await page.locator('[role=row][data-call]').nth(2).waitFor();
   });
 
   describe('of a long output', () => {

@@ -2,6 +2,7 @@ import { Badge, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronRight, IconMessage } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { actorText, escapeInvisible, subjectText } from '#subject';
+import { statesText } from '../calls/call-labels.js';
 import { shownState, type CallRow } from '../calls/call-row.js';
 import { durationText, momentText } from '../components/duration.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -107,11 +108,6 @@ export function BatchRowView({ row: { batchId, calls, isFolded }, now, place, on
       </span>
     </>
   );
-}
-
-function statesText(calls: readonly CallRow[]): string {
-  const states = calls.map((call) => STATES[shownState(call)].label.toLowerCase());
-  return [...new Set(states)].map((name) => `${states.filter((state) => state === name).length} ${name}`).join(', ');
 }
 
 /** Message of a person to the session, at its time. */

@@ -1,13 +1,18 @@
-import { Text, Title } from '@mantine/core';
+import { Text, Title, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Call } from '#contracts';
+import { statesText } from '../../calls/call-labels.js';
+import { rowOfSummary } from '../../calls/call-row.js';
 import { LinkAnchor } from '../../components/links.js';
 import { ErrorState, LoadingRows } from '../../components/states.js';
 import { useToolyard } from '../../stream/toolyard.js';
 import { CallBars } from './call-bars.js';
 import { useCallTree, useTreeRoot } from './use-call-tree.js';
 
+const route = getRouteApi('/calls/$callId');
 const BATCH_CALLS = 200;
 
 /** The call with all that is above and below it, and the calls of its batch. */
@@ -37,9 +42,13 @@ export function CallTree({ call }: { readonly call: Call }) {
   );
 }
 
-/** Calls that the agent requested together with this one. */
+/** Calls that the agent requested together with this one, below a heading that folds them, as the address says. */
 function Batch({ call, batchId }: { readonly call: Call; readonly batchId: string }) {
   const { client } = useToolyard();
+  const isFolded = route.useSearch().batch === 'folded';
+  const navigate = route.useNavigate();
+  const fold = () =>
+    void navigate({ search: (before) => ({ ...before, batch: isFolded ? undefined : 'folded' }), replace: true, resetScroll: false });
   const { data } = useQuery({
     queryKey: ['batch-calls', batchId, call.status],
     queryFn: ({ signal }) => client.calls.list({ batchId, limit: BATCH_CALLS }, { signal }),
@@ -47,13 +56,24 @@ function Batch({ call, batchId }: { readonly call: Call; readonly batchId: strin
     placeholderData: (before) => before,
   });
   if (data === undefined) return <LoadingRows rows={2} />;
+  const Icon = isFolded ? IconChevronRight : IconChevronDown;
   return (
     <section aria-label="Batch">
       <Title order={2} mt="md" mb={4}>
-        Batch of {data.calls.length}
-        {data.nextCursor === undefined ? '' : ' and more'}
+        <UnstyledButton
+          aria-expanded={!isFolded}
+          onClick={fold}
+          style={{ display: 'inline-flex', alignItems: 'center', gap: 6, font: 'inherit' }}
+        >
+          <Icon size={16} aria-hidden />
+          Batch of {data.calls.length}
+          {data.nextCursor === undefined ? '' : ' and more'}
+          <Text span size="xs" c="dimmed">
+            {statesText(data.calls.map(rowOfSummary))}
+          </Text>
+        </UnstyledButton>
       </Title>
-      <CallBars calls={data.calls} here={call.id} label="Calls of the batch" />
+      {!isFolded && <CallBars calls={data.calls} here={call.id} label="Calls of the batch" />}
     </section>
   );
 }
