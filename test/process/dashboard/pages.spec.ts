@@ -244,3 +244,51 @@ it('has the window of Live in the address, after a reload and in its links to ca
   await page.goto(`${stage.url}/live?window=1y`);
   await title('10 seconds');
 });
+
+it('follows calls of a session at the full height of the window until a person scrolls, and marks failures in a minimap', async () => {
+  const inSession = { sessionId: 'many-calls' };
+  await stage.agent.run('shell', { command: 'exit 3' }, inSession);
+  await Promise.all(Array.from({ length: 60 }, (_, n) => stage.agent.run('echo', { n }, inSession)));
+  await stage.agent.submit('sleep', { duration_ms: 3_600_000 }, inSession);
+  const page = await stage.open('/sessions/many-calls');
+  const list = page.getByRole('list', { name: 'Calls of the session' });
+  const follow = page.getByRole('button', { name: 'Follow' });
+  const follows = async () => (await follow.getAttribute('aria-pressed')) === 'true';
+  const place = () =>
+    list.evaluate((element: { scrollTop: number; scrollHeight: number; clientHeight: number }) => ({
+      top: element.scrollTop,
+      height: element.clientHeight,
+      below: element.scrollHeight - element.scrollTop - element.clientHeight,
+    }));
+  const isAtEnd = async () => (await place()).below <= 1;
+  await page.getByText('62 calls, 1 under way').waitFor();
+  await eventually(isAtEnd, 'the last call to be in view');
+  expect(await follows()).toBe(true);
+
+  const { height } = await place();
+  const box = await list.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900);
+  await page.setViewportSize({ width: 1280, height: 1200 });
+  await eventually(async () => (await place()).height === height + 300, 'the list to be as much higher as the window');
+
+  await stage.agent.run('echo', { text: 'followed' }, inSession);
+  await page.getByText('63 calls, 1 under way').waitFor();
+  await eventually(isAtEnd, 'the new call to be in view');
+  await list.getByText('followed').waitFor();
+
+  await list.evaluate((element: { scrollTop: number }) => void (element.scrollTop = 0));
+  await eventually(async () => !(await follows()), 'the list to stay where a person moved it');
+  await stage.agent.run('echo', { text: 'below the view' }, inSession);
+  await page.getByText('64 calls, 1 under way').waitFor();
+  expect((await place()).top).toBe(0);
+  await follow.click();
+  await list.getByText('below the view').waitFor();
+  await eventually(isAtEnd, 'the last call to be in view again');
+
+  // The first row failed: red.
+  const pixel = `[...document.querySelector('[data-minimap] canvas').getContext('2d').getImageData(3, 3, 1, 1).data]`;
+  expect(await page.evaluate<number[]>(pixel)).toEqual([224, 49, 49, 255]);
+  await page.locator('[data-minimap]').click({ position: { x: 7, y: 3 } });
+  await eventually(async () => (await place()).top === 0, 'the first call to be in view');
+  expect(await follows()).toBe(false);
+});
