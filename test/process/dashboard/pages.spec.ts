@@ -270,6 +270,8 @@ it('follows calls of a session at the full height of the window until a person s
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(900);
   await page.setViewportSize({ width: 1280, height: 1200 });
   await eventually(async () => (await place()).height === height + 300, 'the list to be as much higher as the window');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await eventually(async () => (await place()).height === height && (await isAtEnd()), 'the last call to be in view in a smaller window');
 
   await stage.agent.run('echo', { text: 'followed' }, inSession);
   await page.getByText('63 calls, 1 under way').waitFor();

@@ -56,7 +56,8 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
     overscan: isPassing ? 0 : OVERSCAN,
   });
   const isLive = branches.some(({ row }) => row.status !== 'ended');
-  const { isFollowing, follow, release, onScroll } = useFollow(list, rows, isLive);
+  const { scrollOffset, scrollRect } = virtualizer;
+  const { isFollowing, follow, release, onScroll } = useFollow(list, { rows: rows.length, height: scrollRect?.height ?? 0, isLive });
   const show = (index: number) => {
     release();
     virtualizer.scrollToIndex(index, { align: 'center' });
@@ -64,7 +65,6 @@ export function Gantt({ sessionId, branches, messages, shown, isFolded, onFold }
   const { ref: track, width } = useElementSize();
   const [split, setSplit] = useLocalStorage<number | undefined>({ key: 'toolyard.session-names', defaultValue: undefined });
   const scale = useScale(branches, width);
-  const { scrollOffset, scrollRect } = virtualizer;
   const total = Math.max(1, virtualizer.getTotalSize());
   const first = (scrollOffset ?? 0) / total;
   const last = ((scrollOffset ?? 0) + (scrollRect?.height ?? 0)) / total;
@@ -194,12 +194,19 @@ function useScale(branches: readonly Branch[], width: number): TimeScale & { rea
   );
 }
 
+interface FollowedList {
+  readonly rows: number;
+  /** Height of the list in pixels: it changes with that of the window. */
+  readonly height: number;
+  readonly isLive: boolean;
+}
+
 /** Follows the end of the list until a person scrolls away. */
-function useFollow(list: RefObject<HTMLDivElement | null>, rows: readonly SessionRow[], isLive: boolean) {
+function useFollow(list: RefObject<HTMLDivElement | null>, { rows, height, isLive }: FollowedList) {
   const [isFollowing, setFollowing] = useState(isLive);
   useEffect(() => {
     if (isFollowing) list.current?.scrollTo({ top: list.current.scrollHeight });
-  }, [rows.length, isFollowing, list]);
+  }, [rows, height, isFollowing, list]);
   return {
     isFollowing,
     follow: () => setFollowing(true),
