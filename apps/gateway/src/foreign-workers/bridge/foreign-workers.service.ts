@@ -125,6 +125,11 @@ export class ForeignWorkers implements OnModuleInit {
     this.apply(worker, worker.session.receive(frame));
   }
 
+  /** Adjusts the queues of the worker's group. Called when its transport is full, or no longer. */
+  updateQueues(worker: ConnectedWorker): void {
+    if (!worker.isGone) this.groupOf(worker).update();
+  }
+
   /** Removes a closed connection. The worker may connect again and continue its calls until their leases end. */
   async disconnect(worker: ConnectedWorker): Promise<void> {
     if (worker.isGone) return;
@@ -223,7 +228,7 @@ export class ForeignWorkers implements OnModuleInit {
       else if (effect.kind === 'unknown') void this.lost.find(worker, effect.callId, effect.fence);
       else if (effect.kind === 'tools') void this.changeTools(worker, effect.frame);
       else if (effect.kind === 'bye') this.leave(worker);
-      else if (!worker.isGone) this.groupOf(worker).update();
+      else this.updateQueues(worker);
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookUpAccepted, type AttemptFollowUp } from '#attempts';
 import type { CallJob, Pool } from '#contracts';
-import type { CallStore } from '#event-log';
+import type { CallState, CallStore } from '#event-log';
 import type { CallConsumer, StartConsumer } from '#queue';
 import type { ConnectedWorker } from './connected-worker.js';
 import type { Placement } from './remote-calls.js';
@@ -47,15 +47,13 @@ export class WorkerQueue {
 
   /** Adjusts the slots. Called after each change of credit, calls or workers. */
   update(): void {
-    const slots = [...this.workers].reduce((sum, { session, isGone }) => {
-      return isGone ? sum : sum + session.slotsOf(this.pool);
-    }, 0);
+    const slots = [...this.workers].reduce((sum, worker) => sum + worker.slotsOf(this.pool), 0);
     if (slots > 0) {
       clearTimeout(this.idle);
       this.idle = undefined;
       this.offer(slots);
     } else if (this.intake !== undefined) this.idle ??= setTimeout(() => void this.close(), IDLE_MS).unref();
-    for (const wake of this.waiters.splice(0)) wake();
+    this.wakeWaiters();
   }
 
   /** Replaces a consumer without a free slot: it would notice more slots only after the end of a call. */
@@ -98,7 +96,7 @@ export class WorkerQueue {
     this.idle = undefined;
     const { intake } = this;
     this.intake = undefined;
-    for (const wake of this.waiters.splice(0)) wake();
+    this.wakeWaiters();
     return (this.closing = Promise.all([this.closing, intake?.consumer.close()]).then(() => {}));
   }
 
@@ -106,7 +104,7 @@ export class WorkerQueue {
     const look = () => this.deps.store.snapshot(job.callId);
     const head = await lookUpAccepted(look, (found) => found !== undefined, sleep);
     if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) return;
-    const placement = await this.placement(head.meta.tool);
+    const placement = await this.placement(head);
     if (placement === undefined) return this.deps.followUp.dispatchLater(this.name, job, GIVE_BACK_MS);
     try {
       await this.deps.runAttempt(job, placement);
@@ -116,16 +114,29 @@ export class WorkerQueue {
   }
 
   /** A worker with the tool and credit. Waits for credit as long as the queue is open. */
-  private async placement(tool: string): Promise<Placement | undefined> {
+  private async placement({ meta, openBytes }: CallState): Promise<Placement | undefined> {
     for (;;) {
-      const able = [...this.workers].filter((worker) => !worker.isGone && worker.has(tool));
+      const able = [...this.workers].filter((worker) => !worker.isGone && worker.has(meta.tool));
       const worker = able.reduce<ConnectedWorker | undefined>(
         (best, it) => (it.freeOf(this.pool) > (best?.freeOf(this.pool) ?? 0) ? it : best),
         undefined,
       );
-      if (worker !== undefined) return { worker, pool: this.pool, release: worker.reserve(this.pool) };
+      if (worker !== undefined) return this.reserve(worker, openBytes);
       if (able.length === 0 || this.intake === undefined) return undefined;
       await new Promise<void>((resolve) => this.waiters.push(resolve));
     }
+  }
+
+  private reserve(worker: ConnectedWorker, callBytes: number): Placement {
+    const end = worker.reserve(this.pool, callBytes);
+    const release = () => {
+      end();
+      this.wakeWaiters();
+    };
+    return { worker, pool: this.pool, release };
+  }
+
+  private wakeWaiters(): void {
+    for (const wake of this.waiters.splice(0)) wake();
   }
 }

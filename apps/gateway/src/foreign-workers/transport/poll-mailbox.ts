@@ -1,11 +1,8 @@
 import type { WorkerServerFrame } from '#contracts';
-import type { WorkerTransport } from '../bridge/connected-worker.js';
+import { UNREAD_BYTES, type WorkerTransport } from '../bridge/connected-worker.js';
 
-/**
- * Most unread frames of a worker, and their bytes; above them the worker counts as gone. More bytes than of a socket, since they are
- * read in responses of 1 MiB.
- */
-const MOST_UNREAD = { frames: 10_000, bytes: 67_108_864 };
+/** As `UNREAD_BYTES`, for the number of frames. */
+const UNREAD_FRAMES = { full: 2_500, most: 10_000 };
 /** Most bytes of one response. A single larger frame is sent alone. */
 const ANSWER_BYTES = 1_048_576;
 
@@ -18,14 +15,24 @@ export class PollMailbox implements WorkerTransport {
   private wake: () => void = () => {};
   private isClosed = false;
 
-  constructor(private readonly onClosed: () => void) {}
+  constructor(
+    private readonly onClosed: () => void,
+    /** Called when `isFull` changes. */
+    private readonly onFullChange: () => void = () => {},
+  ) {}
+
+  get isFull(): boolean {
+    return this.frames.length > UNREAD_FRAMES.full || this.unread > UNREAD_BYTES.full;
+  }
 
   send(frame: WorkerServerFrame): void {
     if (frame.op === 'ping' || this.isClosed) return;
     const bytes = Buffer.byteLength(JSON.stringify(frame));
+    const wasFull = this.isFull;
     this.frames.push({ seq: ++this.seq, frame, bytes });
     this.unread += bytes;
-    if (this.frames.length > MOST_UNREAD.frames || this.unread > MOST_UNREAD.bytes) this.close();
+    if (this.frames.length > UNREAD_FRAMES.most || this.unread > UNREAD_BYTES.most) this.close();
+    else if (this.isFull !== wasFull) this.onFullChange();
     this.wake();
   }
 
@@ -39,8 +46,10 @@ export class PollMailbox implements WorkerTransport {
   /** Drops confirmed frames, then waits for a frame. Returns none after `waitMs`, on abort, or on another poll. */
   async poll(after: number, waitMs: number, signal: AbortSignal): Promise<{ frames: WorkerServerFrame[]; seq: number }> {
     this.wake();
+    const wasFull = this.isFull;
     this.frames = this.frames.filter(({ seq }) => seq > after);
     this.unread = this.frames.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (this.isFull !== wasFull) this.onFullChange();
     if (this.frames.length === 0 && waitMs > 0 && !this.isClosed && !signal.aborted) await this.waitForFrame(waitMs, signal);
     const page = this.firstFrames();
     return { frames: page.map(({ frame }) => frame), seq: page.at(-1)?.seq ?? Math.min(after, this.seq) };

@@ -30,13 +30,18 @@ export class PollingWorkers {
   /** `gone`: called once with the worker's id when it disconnects. */
   async register(principal: Principal, hello: WorkerHello, gone: (id: string) => void): Promise<WorkerWelcome> {
     let id = '';
-    const mailbox: PollMailbox = new PollMailbox(() => {
+    const closed = () => {
       const lost = this.polling.get(id);
       this.polling.delete(id);
       if (lost === undefined) return;
       gone(id);
       void this.workers.disconnect(lost.worker);
-    });
+    };
+    const fullChanged = () => {
+      const found = this.polling.get(id);
+      if (found !== undefined) this.workers.updateQueues(found.worker);
+    };
+    const mailbox = new PollMailbox(closed, fullChanged);
     const { worker, welcome } = await this.workers.connect(principal, hello, mailbox);
     // The key was revoked meanwhile, or the worker was silent.
     if (worker.isGone) throw unknownWorker();

@@ -32,6 +32,7 @@ async function connection() {
       longest = Math.max(longest, ++sinceTurn);
     },
     disconnect: async () => {},
+    updateQueues: () => {},
     flooded: (_principal: Principal, _worker: ConnectedWorker | undefined, why: string) => {
       floods.push(why);
       return new ProblemError('too_many_requests', why, { retryAfterMs: 2_000 });

@@ -2,7 +2,7 @@ import type { RawData, ServerOptions, WebSocket } from 'ws';
 import { CLOSE_CODES, countParts, ProblemError, WORKER_LIMITS, type Principal, WorkerFrame, type WorkerServerFrame } from '#contracts';
 import { MessageBudget, MessageFlood } from '#timing';
 import { toProblem } from '../../platform/http/to-problem.js';
-import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worker.js';
+import { UNREAD_BYTES, type ConnectedWorker, type WorkerTransport } from '../bridge/connected-worker.js';
 import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
 import { parse } from '../../platform/http/parse.js';
 import { parseJsonBody } from '../../platform/http/json-body.js';
@@ -11,8 +11,6 @@ import { parseJsonBody } from '../../platform/http/json-body.js';
 const REFUSED_FRAMES = 100;
 /** Most frames that wait for the answer to `hello`. */
 const EARLY_FRAMES = 100;
-/** Most bytes that wait for a worker; above it, a worker that does not read is disconnected. */
-const BUFFERED_BYTES = 16 * 1_048_576;
 const HELLO_MS = 10_000;
 const PROTOCOL = 4003;
 const SLOW = 4008;
@@ -33,12 +31,13 @@ export class WorkerSocket implements WorkerTransport {
   private refusals = 0;
   /** True once the gateway has closed the socket: later frames are dropped. */
   private isClosed = false;
+  private wasFull = false;
   private readonly helloTimer: NodeJS.Timeout;
 
   constructor(
     private readonly socket: WebSocket,
     private readonly principal: Principal,
-    private readonly workers: Pick<ForeignWorkers, 'connect' | 'receive' | 'disconnect' | 'flooded'>,
+    private readonly workers: Pick<ForeignWorkers, 'connect' | 'receive' | 'disconnect' | 'flooded' | 'updateQueues'>,
     private readonly budget = new MessageBudget(),
   ) {
     this.helloTimer = setTimeout(() => this.close(PROTOCOL, 'expected hello within 10 s'), HELLO_MS).unref();
@@ -49,8 +48,19 @@ export class WorkerSocket implements WorkerTransport {
 
   send(frame: WorkerServerFrame): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
-    if (this.socket.bufferedAmount > BUFFERED_BYTES) this.close(SLOW, 'the worker does not read');
-    else this.socket.send(JSON.stringify(frame));
+    if (this.socket.bufferedAmount > UNREAD_BYTES.most) return this.close(SLOW, 'the worker does not read');
+    this.socket.send(JSON.stringify(frame), () => this.checkFull());
+    this.checkFull();
+  }
+
+  get isFull(): boolean {
+    return this.socket.bufferedAmount > UNREAD_BYTES.full;
+  }
+
+  private checkFull(): void {
+    if (this.isFull === this.wasFull) return;
+    this.wasFull = this.isFull;
+    if (this.worker !== undefined) this.workers.updateQueues(this.worker);
   }
 
   close(code: number, reason: string): void {
