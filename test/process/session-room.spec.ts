@@ -36,7 +36,10 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     await redis.hincrby(keys.sessionBytes(tenant), '', ROOM);
     redis.disconnect();
   };
-  const refused = { status: 429, problem: { code: 'quota_exceeded', detail: expect.stringContaining('TENANT_SESSION_BYTES') } };
+  const refused = {
+    status: 429,
+    problem: { code: 'quota_exceeded', detail: expect.stringContaining('TENANT_SESSION_BYTES'), retryAfterMs: 5_000 },
+  };
 
   it('refuses settings of another session beyond TENANT_SESSION_BYTES, and accepts them after a deletion', async () => {
     expect(await put('a', 195)).toMatchObject({ status: 200 });

@@ -6,6 +6,7 @@ import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
 /** Bytes added to each entry for its key and its place in the index, so that many small sessions count too. */
 const ENTRY_BYTES = 512;
+const RETRY_MS = 5_000;
 
 /**
  * Replaces the counted bytes of an entry. Drops ended entries first, at most 1,000 per run. KEYS[1] bytes by entry, their sum
@@ -72,7 +73,7 @@ export class SessionRoom {
     const fits = await COUNT.run(this.redis, names, [`${entry}:${id}`, counted, now, now + lifeMs, always ? -1 : most]);
     if (fits === 1) return;
     const why = `The sessions of the tenant, with their hooks, its MCP sessions, saved views and worker outputs have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
-    throw new ProblemError('quota_exceeded', why);
+    throw new ProblemError('quota_exceeded', why, { retryAfterMs: RETRY_MS });
   }
 
   /** True if anything of the session is counted. */
