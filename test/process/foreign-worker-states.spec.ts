@@ -40,21 +40,38 @@ it('ends a call whose foreign worker suspends it with a state beyond its tenantâ
   worker.close();
 });
 
+const put = async (worker: string, { callId, fence }: { callId: string; fence: number }) => {
+  const query = new URLSearchParams({ worker, fence: String(fence) }).toString();
+  const headers = { authorization: `Bearer ${WORK_KEY}`, 'content-type': 'text/plain' };
+  const answer = await fetch(`${gateway.url}/v1/calls/${callId}/output?${query}`, { method: 'PUT', headers, body: 'x'.repeat(30_000) });
+  return { status: answer.status, body: (await answer.json()) as WorkerOutput & Problem };
+};
+
 it('refuses an output of a foreign worker for which its tenant has no room, and takes it when another was read', async () => {
   const worker = await ScriptedWorker.ready(gateway.url, WORK_KEY, 'outputs', [{ ...ADD, name: 'sum' }], 2);
   for (let sent = 0; sent < 2; sent += 1) await gateway.agent.accepted('sum', { a: 1, b: 2 });
   const [first, second] = [await worker.next('call'), await worker.next('call')];
-  const put = async ({ callId, fence }: typeof first) => {
-    const query = new URLSearchParams({ worker: 'outputs', fence: String(fence) }).toString();
-    const headers = { authorization: `Bearer ${WORK_KEY}`, 'content-type': 'text/plain' };
-    const answer = await fetch(`${gateway.url}/v1/calls/${callId}/output?${query}`, { method: 'PUT', headers, body: 'x'.repeat(30_000) });
-    return { status: answer.status, body: (await answer.json()) as WorkerOutput & Problem };
-  };
-  const { body: output } = await put(first);
-  expect(await put(first)).toMatchObject({ status: 200 });
-  expect(await put(second)).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
+  const { body: output } = await put('outputs', first);
+  expect(await put('outputs', first)).toMatchObject({ status: 200 });
+  expect(await put('outputs', second)).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
   worker.send({ op: 'finish', callId: first.callId, fence: first.fence, wseq: 1, outcome: 'completed', output });
   expect(await worker.next('done')).toMatchObject({ callId: first.callId });
-  await eventually(async () => (await put(second)).status === 200, 'the room of the output that was read');
+  await eventually(async () => (await put('outputs', second)).status === 200, 'the room of the output that was read');
+  worker.send({ op: 'finish', callId: second.callId, fence: second.fence, wseq: 1, outcome: 'completed', content: [] });
+  expect(await worker.next('done')).toMatchObject({ callId: second.callId });
+  worker.close();
+});
+
+it('takes an output of a foreign worker in the room of one that was never read, whose attempt is over', async () => {
+  const worker = await ScriptedWorker.ready(gateway.url, WORK_KEY, 'unread', [{ ...ADD, name: 'total' }], 2);
+  for (let sent = 0; sent < 2; sent += 1) await gateway.agent.accepted('total', { a: 1, b: 2 });
+  const [first, second] = [await worker.next('call'), await worker.next('call')];
+  expect(await put('unread', first)).toMatchObject({ status: 200 });
+  expect(await put('unread', second)).toMatchObject({ status: 429, body: { code: 'quota_exceeded', retryAfterMs: 5_000 } });
+  // Sessions have room of their own.
+  expect((await gateway.agent.request('POST', '/v1/sessions/beside/steer', { message: 'x'.repeat(16_000) })).status).toBe(202);
+  worker.send({ op: 'finish', callId: first.callId, fence: first.fence, wseq: 1, outcome: 'completed', content: [] });
+  expect(await worker.next('done')).toMatchObject({ callId: first.callId });
+  expect(await put('unread', second)).toMatchObject({ status: 200 });
   worker.close();
 });

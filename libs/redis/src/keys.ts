@@ -50,6 +50,9 @@ export const keys = {
   /** Stored bytes of the sessions of a tenant, by entry, and their expiry. Both share a hash tag. */
   sessionBytes: (tenantId: string) => `{s-${tenantId}}:session-bytes`,
   sessionEnds: (tenantId: string) => `{s-${tenantId}}:session-ends`,
+  /** The same of outputs of foreign workers. */
+  outputBytes: (tenantId: string) => `{s-${tenantId}}:output-bytes`,
+  outputEnds: (tenantId: string) => `{s-${tenantId}}:output-ends`,
   /** Marker of a cancelled session, with a new value for each cancel; expires. */
   sessionCancel: (tenantId: string, sessionId: string) => `session-cancel:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */

@@ -44,9 +44,9 @@ const OF_SESSION = ['settings', 'data', 'messages'] as const;
 export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs' | 'mcp';
 
 /**
- * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls, of saved views and of outputs of foreign
- * workers: callers choose how many, so one tenant could otherwise fill Redis for all. Counted on each write; concurrent
- * gateways may exceed the limit a little.
+ * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls and of saved views; outputs of foreign workers have
+ * as many bytes of their own, so that neither crowds out the other. Callers choose how many, so one tenant could otherwise fill
+ * Redis for all. Counted on each write; concurrent gateways may exceed the limit a little.
  */
 @Injectable()
 export class SessionRoom {
@@ -69,11 +69,19 @@ export class SessionRoom {
     const most = this.config.tenantSessionBytes;
     const counted = bytes === 0 ? 0 : bytes + ENTRY_BYTES;
     const now = Date.now();
-    const names = [keys.sessionBytes(tenantId), keys.sessionEnds(tenantId)];
-    const fits = await COUNT.run(this.redis, names, [`${entry}:${id}`, counted, now, now + lifeMs, always ? -1 : most]);
+    const fits = await COUNT.run(this.redis, namesOf(tenantId, entry), [`${entry}:${id}`, counted, now, now + lifeMs, always ? -1 : most]);
     if (fits === 1) return;
-    const why = `The sessions of the tenant, with their hooks, its MCP sessions, saved views and worker outputs have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
+    const why =
+      entry === 'outputs'
+        ? `The outputs of the tenant's workers that no \`finish\` has named yet have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: send \`finish\` first`
+        : `The sessions of the tenant, with their hooks, its MCP sessions and saved views have ${most} bytes together (TENANT_SESSION_BYTES), which is the most: delete what is not needed, or wait until what is without use ends`;
     throw new ProblemError('quota_exceeded', why, { retryAfterMs: RETRY_MS });
+  }
+
+  /** Ids of the entries of the kind `outputs` that end first. */
+  async outputs(tenantId: string, most: number): Promise<string[]> {
+    const entries = await this.redis.zrange(keys.outputEnds(tenantId), 0, String(most - 1));
+    return entries.map((entry) => entry.slice('outputs:'.length));
   }
 
   /** True if anything of the session is counted. */
@@ -81,4 +89,10 @@ export class SessionRoom {
     const counted = await this.redis.hmget(keys.sessionBytes(tenantId), ...OF_SESSION.map((entry) => `${entry}:${sessionId}`));
     return counted.some((bytes) => bytes !== null);
   }
+}
+
+function namesOf(tenantId: string, entry: RoomEntry): [string, string] {
+  return entry === 'outputs'
+    ? [keys.outputBytes(tenantId), keys.outputEnds(tenantId)]
+    : [keys.sessionBytes(tenantId), keys.sessionEnds(tenantId)];
 }

@@ -9,6 +9,8 @@ import { claimPrefix } from './claim-token.js';
 
 /** Life of an output; a worker sends `finish` soon after it. */
 const KEPT_SECONDS = 3_600;
+/** Outputs that are checked when there is no room for another. */
+const CHECKED = 32;
 
 /** Attempt of an output, and the source of its worker. */
 export interface OutputPlace {
@@ -19,7 +21,7 @@ export interface OutputPlace {
 
 /**
  * Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it, and counted for the
- * tenant until then. One that no `finish` names expires.
+ * tenant until then. One that no `finish` names expires, or is deleted after its attempt when there is no room for another.
  */
 @Injectable()
 export class WorkerOutputs {
@@ -43,9 +45,33 @@ export class WorkerOutputs {
       throw new ProblemError('resource_not_found', 'No call with this id runs in this worker');
     if (head.status !== 'running' || head.fence !== fence)
       throw new ProblemError('conflict', 'The attempt is over or has a newer fence; stop the call');
-    await this.room.count(tenantId, `${callId}.${fence}`, 'outputs', { bytes: body.byteLength, lifeMs: KEPT_SECONDS * 1_000 });
+    await this.count(tenantId, `${callId}.${fence}`, body.byteLength);
     await this.blobs.put(callId, `worker-output.${fence}`, body, KEPT_SECONDS);
     return { sha256, bytes: body.byteLength };
+  }
+
+  private async count(tenantId: string, output: string, bytes: number): Promise<void> {
+    const counted = () => this.room.count(tenantId, output, 'outputs', { bytes, lifeMs: KEPT_SECONDS * 1_000 });
+    try {
+      await counted();
+    } catch (error) {
+      if (!(error instanceof ProblemError) || !(await this.forgetEnded(tenantId))) throw error;
+      await counted();
+    }
+  }
+
+  /** Deletes outputs whose attempts are over: no gateway saw a `finish` that names them. True if there were some. */
+  private async forgetEnded(tenantId: string): Promise<boolean> {
+    const ended = await Promise.all(
+      (await this.room.outputs(tenantId, CHECKED)).map(async (output) => {
+        const [callId = '', fence = ''] = output.split('.');
+        const head = await this.store.snapshot(callId);
+        if (head?.status === 'running' && head.fence === Number(fence)) return false;
+        await this.forget(tenantId, callId, Number(fence));
+        return true;
+      }),
+    );
+    return ended.includes(true);
   }
 
   /** Text that `finish` names; undefined if it was not sent or was replaced. */
