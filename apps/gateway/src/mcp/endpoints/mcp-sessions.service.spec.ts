@@ -54,3 +54,14 @@ it('keeps no more cancelled requests of an MCP client than its tenant has room f
   expect(await session.cancel('asked')).toBe('call-1');
   await expect(begin(principalOf('cancelling'))).resolves.toBeDefined();
 });
+
+it('counts the first requests of a session of an MCP client for its tenant, and stores no long ids of them', async () => {
+  const principal = principalOf('long');
+  const session = await begin(principal);
+  for (let request = 0; request < 20; request += 1) await session.began(`${request}`.padEnd(10_000, 'x'), `call-${request}`);
+  expect(await session.callOf('7'.padEnd(10_000, 'x'))).toBe('call-7');
+  const fields = Object.entries(await redis.hgetall(keys.mcpSession(session.id)));
+  expect(fields.every(([name, value]) => name.length + value.length < 512)).toBe(true);
+  const counted = await redis.hget(keys.sessionBytes('long'), `mcp:${session.id}`);
+  expect(Number(counted)).toBeGreaterThanOrEqual(512 * fields.length);
+});

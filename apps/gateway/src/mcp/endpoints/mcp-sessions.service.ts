@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { ProblemError, type Principal } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
+import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
 import { SessionRoom } from '../../sessions/session-room.service.js';
 import { featuresOfSession, type ClientFeatures } from '../wire/client-features.js';
@@ -19,8 +19,10 @@ const MAX_SESSIONS = 1_000;
 const MAX_FIELDS = 2_000;
 /** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
-/** Bytes with which a session and each of its fields are counted for its tenant, and the number of fields between two counts. */
+/** Bytes with which a session and each of its fields are counted for its tenant. Fields are counted in steps of `fields`. */
 const COUNTED = { session: 512, field: 512, fields: 32 };
+/** A longer request id is stored as its digest, so that a field has no more bytes than it is counted with. */
+const ID_CHARACTERS = 128;
 
 export type RequestId = string | number;
 
@@ -63,8 +65,9 @@ export class McpSessions {
     if (owner !== ownerOf(principal)) return undefined;
     // Compares in both directions: a gateway with a faster clock may have written the last use.
     if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) {
-      await this.used(sessionId, principal, {});
-      await this.count(sessionId, principal, COUNTED.session + COUNTED.field * (await this.redis.hlen(key)), true);
+      const fields = stepOf(await this.redis.hlen(key));
+      await this.used(sessionId, principal, { counted: String(fields) });
+      await this.count(sessionId, principal, bytesOf(fields), true);
     }
     const features = { elicitation: elicitation === '1', sampling: sampling === '1', tasks: false };
     const count = (bytes: number, always: boolean) => this.count(sessionId, principal, bytes, always);
@@ -172,15 +175,25 @@ export class McpSession {
 
   /** `always`: also if the tenant has no room, for fields of calls, which count by themselves. Else the field is dropped. */
   private async set(field: string, value: string, always = true): Promise<void> {
-    const [, length] = await Promise.all([this.redis.hset(this.key, field, `${Date.now()} ${value}`), this.redis.hlen(this.key)]);
+    const [, length, counted] = await Promise.all([
+      this.redis.hset(this.key, field, `${Date.now()} ${value}`),
+      this.redis.hlen(this.key),
+      this.redis.hget(this.key, 'counted'),
+    ]);
     // Deletes the session if it ended meanwhile.
     if (length < OWN_FIELDS) await this.redis.del(this.key);
     else if (length > MAX_FIELDS) await this.forgetOldest();
-    else if (length % COUNTED.fields === 0)
-      await this.count(COUNTED.session + COUNTED.field * length, always).catch(async (error: unknown) => {
-        if (!(error instanceof ProblemError)) throw error;
-        await this.redis.hdel(this.key, field);
-      });
+    else if (length > Number(counted ?? 0)) await this.countField(field, stepOf(length), always);
+  }
+
+  private async countField(field: string, fields: number, always: boolean): Promise<void> {
+    try {
+      await this.count(bytesOf(fields), always);
+      await this.redis.hset(this.key, 'counted', String(fields));
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      await this.redis.hdel(this.key, field);
+    }
   }
 
   private async forgetOldest(): Promise<void> {
@@ -188,6 +201,15 @@ export class McpSession {
     const oldest = fields.toSorted(([, a], [, b]) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).slice(0, MAX_FIELDS / 4);
     await this.redis.hdel(this.key, ...oldest.map(([name]) => name));
   }
+}
+
+/** Number of fields, rounded up to whole steps. */
+function stepOf(fields: number): number {
+  return Math.ceil(fields / COUNTED.fields) * COUNTED.fields;
+}
+
+function bytesOf(fields: number): number {
+  return COUNTED.session + COUNTED.field * fields;
 }
 
 function ownerOf({ tenantId, keyId }: Principal): string {
@@ -200,5 +222,6 @@ function questionOf(question: string): string {
 
 /** Distinguishes the ids `1` and `"1"`. */
 function fieldOf(what: 'call' | 'cancelled', request: RequestId): string {
-  return `${what}:${JSON.stringify(request)}`;
+  const id = JSON.stringify(request);
+  return `${what}:${id.length > ID_CHARACTERS ? sha256Hex(id) : id}`;
 }
