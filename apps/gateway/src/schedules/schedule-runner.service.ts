@@ -11,7 +11,7 @@ import { CancelCallService } from '../calls/cancel-call.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
-import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
+import { ScheduleStore, type RunClaim, type StoredSchedule } from './schedule-store.service.js';
 import { nextTimes, type Timing } from './schedule-times.js';
 
 /** Delay in milliseconds after which a due time counts as missed: no gateway could run it in time. */
@@ -26,17 +26,18 @@ const OVERLAPPED = CancelBody.parse({ reason: 'The next run of its schedule bega
 interface Run {
   /** ms since the epoch. */
   readonly dueAt: number;
-  readonly idempotencyKey: string;
   /** Call of the previous run, if it has not ended. */
   readonly open: string | undefined;
   readonly now: number;
 }
 
+type RunResult = Omit<ScheduleRun, 'dueAt' | 'at'>;
+
 /**
  * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the Idempotency-Key
- * of schedule and due time makes both one call; with overlap `queue`, the key of the run before. Steps of a due time: the
- * schedule exists and is not paused → its key may still submit → add the next due time → check whether it was missed → check
- * whether the previous run has ended → submit → store the run.
+ * of schedule and due time makes both one call. Steps of a due time: the schedule exists and is not paused → its key may still
+ * submit → add the next due time → check whether it was missed → check whether the previous run has ended → submit → store the
+ * run. With overlap `queue`, a due time is claimed before the submission, for all that waited for the same end.
  */
 @Injectable()
 export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -101,28 +102,47 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
       telemetry.scheduleRun.emit({ result: 'paused', lateMs: Date.now() - dueAt });
       return 'done';
     }
+    if (schedule.overlap === 'queue') return this.onQueued(schedule, principal, dueAt);
     const now = Date.now();
     const last = await this.store.lastRun(tenantId, scheduleId);
     const isOpen = last?.callId !== undefined && Date.parse(last.dueAt) !== dueAt && (await this.isOpen(last.callId));
-    const waits = schedule.overlap === 'queue';
-    // Drops due times that a later one has replaced, and repetitions of one that was handled.
-    if (waits && last !== undefined && Date.parse(last.dueAt) >= dueAt) return 'done';
-    if (waits && isOpen) return 'again';
     await this.plan(schedule, Math.max(now, dueAt));
-    // Due times that waited for the same end may be handled at the same time: the key of the run before makes them one call.
-    const idempotencyKey = gatewayKey('schedule', schedule.id, waits ? `after ${last?.dueAt ?? 'none'}` : dueAt);
-    const run = await this.run(schedule, principal, { dueAt, idempotencyKey, open: isOpen ? last.callId : undefined, now });
-    await this.store.putRun(schedule, { ...run, dueAt: new Date(dueAt).toISOString(), at: new Date(now).toISOString() });
-    telemetry.scheduleRun.emit({ result: run.skipped ?? (run.error === undefined ? 'submitted' : 'refused'), lateMs: now - dueAt });
+    const run = await this.run(schedule, principal, { dueAt, open: isOpen ? last.callId : undefined, now });
+    await this.store.putRun(schedule, storedRun(run, { dueAt, at: now }));
+    countRun(run, { dueAt, at: now });
+    return 'done';
+  }
+
+  /** Handles a due time that waits for the end of the run before. */
+  private async onQueued(schedule: StoredSchedule, principal: Principal, dueAt: number): Promise<'done' | 'again'> {
+    const state = await this.store.runState(schedule);
+    const { last, claim: begun } = state;
+    if (begun !== undefined && begun.dueAt !== dueAt) {
+      if (dueAt <= begun.at) return 'done';
+      // Without effect while that due time waits or is handled; its process may have died.
+      await this.queue.add({ tenantId: schedule.tenantId, scheduleId: schedule.id, dueAt: begun.dueAt });
+      return 'again';
+    }
+    if (begun === undefined) {
+      if (last !== undefined && dueAt <= Math.max(Date.parse(last.dueAt), Date.parse(last.at))) return 'done';
+      if (last?.callId !== undefined && (await this.isOpen(last.callId))) return 'again';
+    }
+    const claim = begun ?? { dueAt, at: Math.max(Date.now(), dueAt) };
+    await this.plan(schedule, claim.at);
+    if (begun === undefined && !(await this.store.claimRun(schedule, claim, state))) return 'again';
+    const run = await this.run(schedule, principal, { dueAt, open: undefined, now: claim.at });
+    await this.store.finishRun(schedule, claim, storedRun(run, claim));
+    countRun(run, claim);
     return 'done';
   }
 
   private async run(
     schedule: StoredSchedule,
     principal: Principal,
-    { dueAt, idempotencyKey, open, now }: Run,
-  ): Promise<Omit<ScheduleRun, 'dueAt' | 'at'>> {
+    { dueAt, open, now }: Run,
+  ): Promise<RunResult> {
     const { id, missed, overlap, call } = schedule;
+    const idempotencyKey = gatewayKey('schedule', id, dueAt);
     if (missed === 'skip' && overlap !== 'queue' && now - dueAt > MISSED_MS)
       return { skipped: 'missed', ...(open === undefined ? {} : { callId: open }) };
     if (open !== undefined && overlap === 'skip') return { callId: open, skipped: 'overlap' };
@@ -158,6 +178,14 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
       this.logger.warn({ err: error }, 'the due times of schedules could not be checked; the next check follows');
     }
   }
+}
+
+function storedRun(run: RunResult, { dueAt, at }: RunClaim): ScheduleRun {
+  return { ...run, dueAt: new Date(dueAt).toISOString(), at: new Date(at).toISOString() };
+}
+
+function countRun({ skipped, error }: RunResult, { dueAt, at }: RunClaim): void {
+  telemetry.scheduleRun.emit({ result: skipped ?? (error === undefined ? 'submitted' : 'refused'), lateMs: at - dueAt });
 }
 
 export function timingOf({ cron, everyMs, at, timeZone, createdAt }: StoredSchedule): Timing {

@@ -35,6 +35,37 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 return 1`);
 
+/**
+ * Claims the next run of a schedule unless another run was stored or claimed meanwhile. KEYS[1] schedules of the tenant, KEYS[2]
+ * their last runs and claims; ARGV[1] id, ARGV[2] field of the claim, ARGV[3] claim, ARGV[4] last run as it was read. Returns 1 or 0.
+ */
+const CLAIM = once(`#!lua
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 or redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then return 0 end
+if (redis.call('HGET', KEYS[2], ARGV[1]) or '') ~= ARGV[4] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+return 1`);
+
+/**
+ * Stores a claimed run and removes its claim. KEYS and ARGV[1..3] as of CLAIM, ARGV[4] run. Returns 1, or 0 if it is not claimed any
+ * more.
+ */
+const FINISH = once(`#!lua
+if redis.call('HGET', KEYS[2], ARGV[2]) ~= ARGV[3] then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[2])
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[1], ARGV[4]) end
+return 1`);
+
+/** Due time whose run has begun, and the time of that; ms since the epoch. */
+export const RunClaim = z.object({ dueAt: z.number(), at: z.number() });
+export type RunClaim = z.output<typeof RunClaim>;
+
+/** Last run of a schedule, also as it is stored, and the claim of a run that is not stored yet. */
+export interface RunState {
+  readonly last: ScheduleRun | undefined;
+  readonly lastText: string;
+  readonly claim: RunClaim | undefined;
+}
+
 /** Schedules and their last runs, by tenant. */
 @Injectable()
 export class ScheduleStore {
@@ -82,10 +113,35 @@ export class ScheduleStore {
     await this.durable.run(CHANGE, [keys.schedules(tenantId), keys.scheduleRuns(tenantId)], [id, JSON.stringify(run)]);
   }
 
+  async runState({ tenantId, id }: StoredSchedule): Promise<RunState> {
+    const [last, claim] = await this.redis.hmget(keys.scheduleRuns(tenantId), id, claimOf(id));
+    return {
+      last: typeof last === 'string' ? ScheduleRun.parse(JSON.parse(last)) : undefined,
+      lastText: last ?? '',
+      claim: typeof claim === 'string' ? RunClaim.parse(JSON.parse(claim)) : undefined,
+    };
+  }
+
+  /** False if another run was stored or claimed after the state was read, or the schedule was deleted. */
+  async claimRun({ tenantId, id }: StoredSchedule, claim: RunClaim, { lastText }: RunState): Promise<boolean> {
+    const names = [keys.schedules(tenantId), keys.scheduleRuns(tenantId)];
+    return (await this.durable.run(CLAIM, names, [id, claimOf(id), JSON.stringify(claim), lastText])) === 1;
+  }
+
+  /** Stores the run of a claim. Ignores a claim that another process has finished. */
+  async finishRun({ tenantId, id }: StoredSchedule, claim: RunClaim, run: ScheduleRun): Promise<void> {
+    const names = [keys.schedules(tenantId), keys.scheduleRuns(tenantId)];
+    await this.durable.run(FINISH, names, [id, claimOf(id), JSON.stringify(claim), JSON.stringify(run)]);
+  }
+
   async delete({ tenantId, id }: StoredSchedule): Promise<void> {
     await this.redis.hdel(keys.schedules(tenantId), id);
-    await this.redis.hdel(keys.scheduleRuns(tenantId), id);
+    await this.redis.hdel(keys.scheduleRuns(tenantId), id, claimOf(id));
   }
+}
+
+function claimOf(id: string): string {
+  return `claim:${id}`;
 }
 
 /** Script without repetition, which could restore a deleted schedule or undo a change. */
