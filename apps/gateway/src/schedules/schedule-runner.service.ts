@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { CancelBody, ProblemError, type Call, type Principal, type ScheduleRun } from '#contracts';
@@ -136,11 +137,7 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
     return 'done';
   }
 
-  private async run(
-    schedule: StoredSchedule,
-    principal: Principal,
-    { dueAt, open, now }: Run,
-  ): Promise<RunResult> {
+  private async run(schedule: StoredSchedule, principal: Principal, { dueAt, open, now }: Run): Promise<RunResult> {
     const { id, missed, overlap, call } = schedule;
     const idempotencyKey = gatewayKey('schedule', id, dueAt);
     if (missed === 'skip' && overlap !== 'queue' && now - dueAt > MISSED_MS)
@@ -173,7 +170,12 @@ export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplication
   private async repair(): Promise<void> {
     try {
       for (const tenantId of await this.store.tenants())
-        for (const schedule of await this.store.list(tenantId)) if (schedule.paused === undefined) await this.planAgain(schedule);
+        for (const schedule of await this.store.list(tenantId)) {
+          if (schedule.paused !== undefined) continue;
+          await this.planAgain(schedule);
+          // The search for a due time takes milliseconds, and one without a result adds nothing to the queue.
+          await turn();
+        }
     } catch (error) {
       this.logger.warn({ err: error }, 'the due times of schedules could not be checked; the next check follows');
     }

@@ -1,9 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { CreateScheduleBody, ProblemError, SCHEDULE_LIMITS, Schedule, ScheduleRun } from '#contracts';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites, type DurableScript } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** Characters of schedules that are parsed before others get a turn of the event loop. */
+const CHARACTERS_A_TURN = 262_144;
 
 /** Schedule in its stored form. Its call has the submitted arguments, which each run submits again. */
 export const StoredSchedule = CreateScheduleBody.extend({
@@ -90,7 +94,14 @@ export class ScheduleStore {
 
   /** Schedules of the tenant, oldest first. */
   async list(tenantId: string): Promise<StoredSchedule[]> {
-    const all = (await this.redis.hvals(keys.schedules(tenantId))).map((text) => StoredSchedule.parse(JSON.parse(text)));
+    const all: StoredSchedule[] = [];
+    let characters = 0;
+    for (const text of await this.redis.hvals(keys.schedules(tenantId))) {
+      all.push(StoredSchedule.parse(JSON.parse(text)));
+      if ((characters += text.length) < CHARACTERS_A_TURN) continue;
+      characters = 0;
+      await turn();
+    }
     return all.sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
   }
 
