@@ -139,6 +139,19 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     expect(await view('d')).toMatchObject({ status: 200 });
   });
 
+  it('reads saved views without a write, and renews their lifetime at most once a day', async () => {
+    expect((await send('PUT', '/v1/views/mine', { search: {} })).status).toBe(200);
+    const redis = createRedis(gateway.redisUrl);
+    const [views = ''] = await redis.keys(keys.savedViews(tenant, '*'));
+    const end = await redis.pexpiretime(views);
+    expect((await send('GET', '/v1/views')).status).toBe(200);
+    expect(await redis.pexpiretime(views)).toBe(end);
+    await redis.pexpireat(views, end - 2 * 24 * 3_600_000);
+    expect((await send('GET', '/v1/views')).status).toBe(200);
+    expect(await redis.pexpiretime(views)).toBeGreaterThanOrEqual(end);
+    redis.disconnect();
+  });
+
   it('removes the saved views of an API key when it is revoked, and keeps them no longer than until it expires', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const { body: made } = await gateway.agent.request<IssuedKey>('POST', '/v1/keys', { name: 'short', scopes: ['read'], expiresAt });

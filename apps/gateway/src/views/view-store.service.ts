@@ -22,6 +22,8 @@ local sum = 0
 for _, text in ipairs(redis.call('HGETALL', KEYS[1])) do sum = sum + #text end
 return sum - redis.call('HSTRLEN', KEYS[1], ARGV[1])`);
 
+const RENEWED_AFTER_MS = 24 * 3_600_000;
+
 type Owner = Pick<Principal, 'tenantId' | 'keyId' | 'expiresAt'>;
 
 /**
@@ -38,11 +40,14 @@ export class ViewStore {
     apiKeys.onRevoked.add((tenantId, keyId) => this.forget({ tenantId, keyId }));
   }
 
-  /** The last saved first. Renews their lifetime. */
+  /** The last saved first. Renews their lifetime, at most once a day. */
   async list(owner: Principal): Promise<SavedView[]> {
     const key = keyOf(owner);
-    const [texts] = await Promise.all([this.redis.hvals(key), this.redis.pexpire(key, lifeMs(owner))]);
-    if (texts.length > 0) await this.recount(owner);
+    const [texts, leftMs] = await Promise.all([this.redis.hvals(key), this.redis.pttl(key)]);
+    if (texts.length > 0 && lifeMs(owner) - leftMs > RENEWED_AFTER_MS) {
+      await this.redis.pexpire(key, lifeMs(owner));
+      await this.recount(owner);
+    }
     const views = texts.map((text) => SavedView.parse(JSON.parse(text)));
     return views.sort((a, b) => b.savedAt.localeCompare(a.savedAt));
   }
