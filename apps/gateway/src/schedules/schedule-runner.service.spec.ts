@@ -5,8 +5,8 @@ import { ScheduleRunner } from './schedule-runner.service.js';
 
 type Dependencies = ConstructorParameters<typeof ScheduleRunner>;
 
-/** A Monday, the 29th of February: none in ten years. */
-const RARE = '0 0 29 2 1';
+/** Each fifth Monday of a February: 2016, 2044. */
+const RARE = '0 0 * 2 1#5';
 
 let server: RedisServer;
 beforeAll(async () => void (server = await startRedisServer()));
