@@ -84,8 +84,9 @@ export const keys = {
   hookSet: (digest: string) => `hook-set:${digest}`,
   /** Answer of a hook in a session; `question` is a digest of the hook and its whole input. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
-  /** Bytes of the answers of session hooks that a tenant has cached in the last day. */
-  hookAnswerBytes: (tenantId: string) => `hook-answer-bytes:${tenantId}`,
+  /** Bytes of the answers of session hooks that a tenant has cached, and the answers by their end. Both share a hash tag. */
+  hookAnswerBytes: (tenantId: string) => `{h-${tenantId}}:hook-answer-bytes`,
+  hookAnswerEnds: (tenantId: string) => `{h-${tenantId}}:hook-answer-ends`,
   /** Safety settings by digest, for the workers of calls that were accepted under them. */
   redactionSettings: (digest: string) => `safety:${digest}`,
   /** Definitions of tool sources for the workers, by `tenant/name`. All keys of sources share a hash tag: scripts change several. */
