@@ -28,14 +28,19 @@ describe('MessageBudget', () => {
     expect(() => budget.spend(1, 0, 100_000)).toThrow(MessageFlood);
   });
 
-  it('lets a sender go on that sends twice 13 results of 10,000 values each second', () => {
+  it.each([
+    ['lets a sender go on that sends twice', 13, false],
+    ['stops a sender that sends twice', 15, true],
+  ])('%s %i results of 10,000 values each second', (_what, results, stops) => {
     let now = 0;
     const budget = new MessageBudget(() => now);
-    for (let second = 0; second < 600; second += 1) {
-      for (let sent = 0; sent < 26; sent += 1) budget.spend(1, 80_000, 10_010);
-      now += 1_000;
-    }
-    expect(budget.exceeded).toBeUndefined();
+    const sendFor = (seconds: number) => {
+      for (const end = now + seconds * 1_000; now < end; now += 1_000)
+        for (let sent = 0; sent < 2 * results; sent += 1) budget.spend(1, 80_000, 10_010);
+      return budget.exceeded;
+    };
+    if (stops) expect(() => sendFor(600)).toThrow(MessageFlood);
+    else expect(sendFor(600)).toBeUndefined();
   });
 
   it('yields to others after messages that cost some milliseconds', async () => {
