@@ -20,6 +20,13 @@ describe('FailurePauses', () => {
     expect(pauseMs()).toBe(2_000);
   });
 
+  it('shortens pauses with jitter by up to half, by chance', () => {
+    const chances = [0, 0.5, 1];
+    const random = () => chances.shift() ?? 0;
+    const pauses = new FailurePauses({ firstMs: 2_000, maxMs: 60_000, jitter: true }, () => 0, random);
+    expect([pauses.begin('a'), pauses.begin('a'), pauses.begin('a')]).toEqual([1_000, 3_000, 8_000]);
+  });
+
   it('begins with the shortest pause again after a failed key has worked', () => {
     const pauses = new FailurePauses({ firstMs: 1_000, maxMs: 60_000 }, () => 0);
     expect([pauses.begin('a'), pauses.begin('a')]).toEqual([1_000, 2_000]);

@@ -3,6 +3,11 @@ import { backoffMs, type BackoffRange } from './backoff-ms.js';
 /** Time without a failure after which the shortest pause is the next. */
 const FORGIVEN_AFTER_MS = 600_000;
 
+export interface PauseRange extends BackoffRange {
+  /** True: each pause is shortened by chance, by up to half, so that senders stopped together do not come back together. */
+  readonly jitter?: boolean;
+}
+
 interface Pause {
   readonly failures: number;
   readonly since: number;
@@ -18,8 +23,9 @@ export class FailurePauses {
   private readonly pauses = new Map<string, Pause>();
 
   constructor(
-    private readonly range: BackoffRange,
+    private readonly range: PauseRange,
     private readonly now: () => number = () => performance.now(),
+    private readonly random: () => number = Math.random,
   ) {}
 
   /** Returns the length of the pause in ms. */
@@ -30,7 +36,8 @@ export class FailurePauses {
       this.pauses.delete(old);
     }
     const failures = (this.pauses.get(key)?.failures ?? 0) + 1;
-    const pauseMs = backoffMs(failures, this.range);
+    const longestMs = backoffMs(failures, this.range);
+    const pauseMs = this.range.jitter === true ? Math.round(longestMs * (0.5 + this.random() / 2)) : longestMs;
     this.pauses.delete(key);
     this.pauses.set(key, { failures, since: now, until: now + pauseMs });
     return pauseMs;

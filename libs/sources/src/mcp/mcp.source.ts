@@ -47,7 +47,7 @@ import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
 /** Of a server that was stopped for sending too much. */
-const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000 };
+const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000, jitter: true };
 /** Statuses with which a server of HTTP with SSE answers a POST to the address of its event stream. */
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';

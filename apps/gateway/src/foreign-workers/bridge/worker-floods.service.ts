@@ -9,7 +9,7 @@ type KeyOf = Pick<Principal, 'tenantId' | 'keyId'>;
 /** Pauses of keys whose workers sent too much, shared with other gateways through Redis. By key, since a worker chooses its name. */
 @Injectable()
 export class WorkerFloods {
-  private readonly pauses = new FailurePauses({ firstMs: 2_000, maxMs: 60_000 });
+  private readonly pauses = new FailurePauses({ firstMs: 2_000, maxMs: 60_000, jitter: true });
 
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
