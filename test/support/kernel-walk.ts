@@ -1,8 +1,8 @@
 import { readlinkSync } from 'node:fs';
 
 /**
- * Program in Python that tries to write to every file below /proc and /sys what it has already, but for those of processes in its
- * own process namespace: they are the sandbox's first process and what it started, and one has no more rights over another than
+ * Program in Python that tries to write to every file below /proc and /sys what it has already, and no byte to empty and unreadable
+ * ones: the kernel refuses that as well where it refuses writes. It leaves out those of processes in its own process namespace: they are the sandbox's first process and what it started, and one has no more rights over another than
  * over itself. In the namespace of this process, that of the worker, it leaves out nothing but itself. Prints what was written, and
  * folders where files can be made; `walked` at its end.
  */
@@ -17,8 +17,8 @@ def own(pid):
 isolated = isolated and own('self')
 def content(path):
     try:
-        with open(path, 'rb') as file: return file.read(4096) or b'0'
-    except OSError: return b'0'
+        with open(path, 'rb') as file: return file.read(4096)
+    except OSError: return b''
 for top in ('/proc', '/sys'):
     for folder, folders, files in os.walk(top):
         if folder == '/proc':
@@ -30,7 +30,8 @@ for top in ('/proc', '/sys'):
                 opened = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
             except OSError: continue
             try:
-                if os.write(opened, content(path)) > 0: print(path)
+                same = content(path)
+                if os.write(opened, same) > 0 or same == b'': print(path)
             except OSError: pass
             os.close(opened)
         if os.access(folder, os.W_OK): print(folder)
