@@ -37,7 +37,7 @@ export class ViewStore {
     private readonly room: SessionRoom,
     apiKeys: KeysService,
   ) {
-    apiKeys.onRevoked.add((tenantId, keyId) => this.forget({ tenantId, keyId }));
+    apiKeys.onRevoked((tenantId, keyId) => this.forget({ tenantId, keyId }));
   }
 
   /** The last saved first. Renews their lifetime, at most once a day. */

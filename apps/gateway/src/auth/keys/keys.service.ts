@@ -23,11 +23,12 @@ import { isCreatedKeyId, newKeyId, newKeyText } from './key-text.js';
 import { KeyUses } from './key-uses.service.js';
 import { configKeyView, keyView, rightsOf } from './key-views.js';
 
+type RevocationListener = (tenantId: string, keyId: string) => Promise<void>;
+
 /** Administration of a tenant's keys. A key can never create, or get the text of, a key with more rights. */
 @Injectable()
 export class KeysService {
-  /** Called after a revocation, before the response, and again when it is repeated. */
-  readonly onRevoked = new Set<(tenantId: string, keyId: string) => Promise<void>>();
+  private readonly revocationListeners = new Set<RevocationListener>();
 
   constructor(
     private readonly records: KeyRecords,
@@ -38,6 +39,11 @@ export class KeysService {
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'keyRatePerMinute'>,
   ) {}
+
+  /** The listener is called after each revocation, before the response, and again when it is repeated. */
+  onRevoked(listener: RevocationListener): void {
+    this.revocationListeners.add(listener);
+  }
 
   async list({ tenantId }: Principal): Promise<ApiKey[]> {
     const fromConfig = this.apiKeys.keysOfConfig(tenantId).map((entry) => configKeyView(entry));
@@ -145,7 +151,7 @@ export class KeysService {
       this.log.warn({ tenant: record.tenantId, key: keyId, revoked: record.id }, 'an API key was revoked');
     }
     await this.created.announce();
-    await Promise.all([...this.onRevoked].map((listener) => listener(record.tenantId, record.id)));
+    await Promise.all([...this.revocationListeners].map((listener) => listener(record.tenantId, record.id)));
   }
 
   private peopleOf({ keyId }: Principal): string[] {
