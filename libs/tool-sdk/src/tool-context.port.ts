@@ -103,6 +103,9 @@ export interface AgentRun {
   readonly above: number;
   /** Remaining budget of the sub-agent above. */
   readonly budget?: AgentBudget;
-  /** Resolves when the log has the turn. Rejects when another worker owns the call. `journalBytes`: stored of the turn beside the log. */
+  /**
+   * Resolves when the log has the turn. Rejects when another worker owns the call. `journalBytes`: stored of the turn beside
+   * the log.
+   */
   recordTurn(turn: TurnData, journalBytes?: number): Promise<void>;
 }

@@ -6,7 +6,10 @@ const HORIZON_MS = 10 * 366 * 86_400_000;
 
 export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
 
-/** First due times after a moment, in ms since the epoch; fewer if the schedule ends, or within ten years. Pure. @throws Error for a malformed expression */
+/**
+ * First due times after a moment, in ms since the epoch; fewer if the schedule ends, or has fewer within ten years. Pure.
+ * @throws Error for a malformed expression
+ */
 export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, afterMs: number, count: number): number[] {
   if (at !== undefined) return [Date.parse(at)].filter((time) => time > afterMs);
   if (everyMs !== undefined) {
