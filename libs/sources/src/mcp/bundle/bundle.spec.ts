@@ -87,6 +87,16 @@ describe('installing a bundle', () => {
     stop();
   });
 
+  it('deletes folders of bundles that a killed worker did not finish, but none that is being unpacked', async () => {
+    const root = join(folder, 'unfinished');
+    const names = ['.removing-old', '.unpacking-new', '.unpacking-old'];
+    for (const name of names) mkdirSync(join(root, name, 'files'), { recursive: true });
+    const old = new Date(Date.now() - 7_200_000);
+    for (const name of names.filter((it) => it.endsWith('old'))) utimesSync(join(root, name), old, old);
+    await removeUnused(root);
+    expect(readdirSync(root)).toEqual(['.unpacking-new']);
+  });
+
   it('fetches a bundle within the egress rules, and follows no redirects', async () => {
     const { bytes, sha256 } = await mcpBundle();
     served = bytes;

@@ -10,6 +10,7 @@ import type { WorkspaceQuota } from '#tool-sdk';
 import { BUNDLE_LIMITS } from './bundle-entries.js';
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES, manifestOf, type BundleManifest } from './bundle-manifest.js';
 import { unpackBundle } from './unpack-bundle.js';
+import { DRAFT } from './used-bundles.js';
 
 const MAX_BYTES = 268_435_456;
 /** Free bytes of the disk that bundles leave to others. */
@@ -56,7 +57,7 @@ async function install(bundle: McpBundle, root: string, folder: string, places: 
   if (await exists(folder)) return;
   await mkdir(root, { recursive: true, mode: 0o700 });
   const room = await roomIn(root, places);
-  const draft = await mkdtemp(join(root, '.unpacking-'));
+  const draft = await mkdtemp(join(root, DRAFT));
   try {
     const archive = join(draft, 'bundle.mcpb');
     const found = await fetched(bundle, archive, places, signal);

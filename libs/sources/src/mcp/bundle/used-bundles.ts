@@ -10,6 +10,11 @@ const MARK_MS = 3_600_000;
 /** Removals of one look, so that it delays no start for long. */
 const AT_ONCE = 10;
 const DIGEST = /^[0-9a-f]{64}$/;
+/** Begin of the names of folders in which bundles are unpacked. */
+export const DRAFT = '.unpacking-';
+/** Of a bundle that is unpacked or removed: an older folder is of a worker that was killed. */
+const UNFINISHED = /^\.(?:unpacking|removing)-/;
+const UNFINISHED_MS = 3_600_000;
 
 /**
  * Marks the bundle as used until the returned function is called. Call it before the folder is looked for. The mark is a
@@ -22,11 +27,17 @@ export async function useBundle(root: string, sha256: string): Promise<() => voi
   return () => ticker.unsubscribe();
 }
 
-/** Removes folders of bundles whose mark is old. A folder whose mark is lost is marked again. */
+/** Removes folders of bundles whose mark is old, and unfinished ones. A folder whose mark is lost is marked again. */
 export async function removeUnused(root: string, now = Date.now()): Promise<void> {
-  const digests = (await readdir(root)).filter((name) => DIGEST.test(name));
+  const names = await readdir(root);
   let left = AT_ONCE;
-  for (const sha256 of digests) {
+  for (const name of names.filter((it) => UNFINISHED.test(it))) {
+    const { mtimeMs = now } = (await stat(join(root, name)).catch(() => undefined)) ?? {};
+    if (left === 0 || now - mtimeMs <= UNFINISHED_MS) continue;
+    left -= 1;
+    await rm(join(root, name), { recursive: true, force: true });
+  }
+  for (const sha256 of names.filter((it) => DIGEST.test(it))) {
     const markedAt = await markOf(root, sha256);
     if (markedAt === undefined) await mark(root, sha256);
     else if (left > 0 && now - markedAt > UNUSED_MS) {
