@@ -34,4 +34,6 @@ export interface SourceConnection {
 export interface SourceConnector {
   /** Rejects with an error whose message has no secret and may be shown to administrators of the tenant. */
   open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection>;
+  /** Deletes the files of a source that was removed. Called after its connections were closed. */
+  removed?(source: StoredSource): Promise<void>;
 }

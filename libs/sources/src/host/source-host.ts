@@ -32,9 +32,16 @@ export interface SourceHostOptions {
   readonly random?: () => number;
 }
 
+interface Hosted {
+  readonly stored: StoredSource;
+  readonly text: string | undefined;
+  authorized: string | undefined;
+  readonly source: HostedSource;
+}
+
 /** Sources of one worker: follows their definitions, runs their tools, and reads the lists of sources whose lease it holds. */
 export class SourceHost {
-  private readonly hosted = new Map<string, { text: string | undefined; authorized: string | undefined; source: HostedSource }>();
+  private readonly hosted = new Map<string, Hosted>();
   private ticker: Ticker | undefined;
   private following: Promise<void> | undefined;
   private readonly closing = new Map<string, Promise<void>>();
@@ -76,7 +83,6 @@ export class SourceHost {
     for (const { source } of this.hosted.values()) void source.tick();
   }
 
-  /** Opens new sources, closes removed and changed ones. Never rejects: the next change comes here again. */
   /** Reads the definitions, and opens and closes sources as they say. Never rejects. */
   follow(): Promise<void> {
     this.following = (this.following ?? Promise.resolve())
@@ -102,7 +108,7 @@ export class SourceHost {
       const next = wanted.get(key)?.source;
       if (definitionText(next) !== hosted.text) {
         this.hosted.delete(key);
-        this.retire(key, hosted.source);
+        this.retire(key, hosted);
       } else if (next?.authorized !== hosted.authorized) {
         hosted.authorized = next?.authorized;
         hosted.source.retry();
@@ -112,12 +118,28 @@ export class SourceHost {
   }
 
   /** Closes a source. A slow close delays its successor, and no other source. */
-  private retire(key: string, source: HostedSource): void {
-    const closed = source.close().finally(() => {
-      this.closing.delete(key);
-      void this.follow();
-    });
+  private retire(key: string, { source, stored }: Hosted): void {
+    const closed = source
+      .close()
+      .then(() => this.deleteFiles(stored))
+      .finally(() => {
+        this.closing.delete(key);
+        void this.follow();
+      });
     this.closing.set(key, closed);
+  }
+
+  /** Deletes the files of a source that a tenant removed, not those of a changed one. Never rejects. */
+  private async deleteFiles(stored: StoredSource): Promise<void> {
+    const { store, connectors, log } = this.options;
+    const { tenantId, origin, definition } = stored;
+    const connector = connectors[definition.kind];
+    if (origin === 'config' || connector?.removed === undefined) return;
+    try {
+      if ((await store.definition({ tenantId, name: definition.name })) === undefined) await connector.removed(stored);
+    } catch (error) {
+      log('the files of a removed source could not be deleted', { source: keyOf(stored), err: error });
+    }
   }
 
   private host(key: string, source: StoredSource, local: boolean): void {
@@ -135,7 +157,7 @@ export class SourceHost {
       report: (type, data) => report(id, type, data),
       serves: (pool) => pools.includes(pool),
     });
-    this.hosted.set(key, { text: definitionText(source), authorized: source.authorized, source: hosted });
+    this.hosted.set(key, { stored: source, text: definitionText(source), authorized: source.authorized, source: hosted });
     void hosted.tick();
   }
 }

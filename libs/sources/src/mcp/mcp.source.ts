@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   Client,
   ProtocolError,
@@ -42,7 +41,7 @@ import { openFault } from './open-fault.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
 import { SseTransport } from './sse-transport.js';
-import { bundlesOf, folderOf, quotaOf, sharedBundlesOf } from './source-disk.js';
+import { bundlesOf, deleteWorkspace, quotaOf, sharedBundlesOf, workspaceOf } from './source-disk.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
@@ -122,6 +121,10 @@ export class McpConnector implements SourceConnector {
       if (signal.aborted || isUnauthorized(error)) throw error;
       return this.openOlder(source, definition, signal);
     }
+  }
+
+  async removed(source: StoredSource): Promise<void> {
+    await deleteWorkspace(workspaceOf(this.options, source));
   }
 
   /**
@@ -266,7 +269,7 @@ export class McpConnector implements SourceConnector {
     const sandbox = sandboxOf(poolOf(definition));
     const fault = await networkFault(sandbox, definition.network);
     if (fault !== undefined) throw new Error(`commands do not run on this worker: ${fault}`);
-    const workspace = join(folderOf(this.options, source), definition.name);
+    const workspace = workspaceOf(this.options, source);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);

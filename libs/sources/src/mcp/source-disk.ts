@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { StoredSource } from '#contracts';
 import type { WorkspaceQuotas } from '#sandbox';
 import type { WorkspaceQuota } from '#tool-sdk';
+
+const run = promisify(execFile);
 
 /** Folder of unpacked bundles; no source has such a name. */
 const BUNDLES = '~bundles';
@@ -14,6 +18,21 @@ interface Disk {
 /** Folder of all sources of a tenant. */
 export function folderOf({ folder }: Disk, { tenantId }: StoredSource): string {
   return join(folder, tenantId === '*' ? '~all' : tenantId);
+}
+
+/** Folder of the program of a source. */
+export function workspaceOf(disk: Disk, source: StoredSource): string {
+  return join(folderOf(disk, source), source.definition.name);
+}
+
+/**
+ * Deletes the folder of a program that has ended. By commands, since programs make folders that their owner may not read, and
+ * paths longer than the system takes. No link is followed.
+ */
+export async function deleteWorkspace(folder: string): Promise<void> {
+  // Fails for a folder that does not exist, and for files that vanish meanwhile: the deletion decides.
+  await run('chmod', ['-R', 'u+rwx', '--', folder]).catch(() => undefined);
+  await run('rm', ['-rf', '--', folder]);
 }
 
 /** Bundles of a tenant, apart from those of others: knowing a digest gives no access to the bundle. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -73,4 +73,17 @@ it('unpacks no more bundles of a tenant than it may have on the disk of a worker
   expect(await unpack('full', first)).not.toContain('TENANT_QUOTA_BYTES');
   expect(await unpack('full', second)).toContain('TENANT_QUOTA_BYTES');
   expect(await unpack('other', second)).not.toContain('TENANT_QUOTA_BYTES');
+});
+
+it('deletes what the program of a removed source wrote, and nothing of another source', async () => {
+  const connector = mcpConnector([], { folder });
+  const [home, other] = [join(folder, 'owner', 'greeter'), join(folder, 'owner', 'other')];
+  mkdirSync(join(home, 'locked', 'inner'), { recursive: true });
+  mkdirSync(other);
+  writeFileSync(join(other, 'kept'), '');
+  symlinkSync(other, join(home, 'link'));
+  chmodSync(join(home, 'locked'), 0);
+  await connector.removed(stored('owner', 'greeter', { command: ['node'] }));
+  expect([readdirSync(join(folder, 'owner')), readdirSync(other)]).toEqual([['other'], ['kept']]);
+  await connector.removed(stored('owner', 'greeter', { command: ['node'] }));
 });
