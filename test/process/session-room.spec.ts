@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { IssuedKey, Problem } from '#contracts';
+import type { Batch, IssuedKey, Problem } from '#contracts';
 import { createRedis, keys, partitionOfRoot, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 const ROOM = 110_000;
@@ -77,6 +78,22 @@ describe('what Redis keeps of the sessions of a tenant', () => {
     expect(await send('DELETE', '/v1/sessions/a')).toMatchObject({ status: 204 });
     expect(await statuses(['a'], 'y')).toEqual([202]);
     expect(await statuses(['b', 'b'], long)).toEqual([202, 429]);
+  });
+
+  it('counts messages that batches have taken, also after the end of the batch', async () => {
+    const isEnded = async (id: string) => (await gateway.agent.get<Batch>(`/v1/batches/${id}`)).body.status === 'ended';
+    const take = async () => {
+      const calls = [{ tool: 'echo', arguments: { text: 'x' } }];
+      const { id } = (await gateway.agent.request<Batch>('POST', '/v1/batches', { sessionId: 'a', calls })).body;
+      await send('POST', `/v1/batches/${id}/cancel`, {});
+      await eventually(() => isEnded(id), 'the end of the batch');
+    };
+    const answers = [];
+    for (let sent = 0; sent < 4; sent += 1) {
+      answers.push((await message('a', 'x'.repeat(16_000))).status);
+      await take();
+    }
+    expect(answers).toEqual([202, 202, 202, 429]);
   });
 
   it('reads no messages of a session to queue a further one', async () => {

@@ -8,6 +8,7 @@ import { FairTurns } from '../platform/fair-turns.service.js';
 import type { GatewayConfig } from '../platform/gateway.config.js';
 import type { BatchDefinition } from './batch-record.js';
 import { BatchExecutor, type BatchRunDeps } from './batch-executor.js';
+import { SessionRoom } from '../sessions/session-room.service.js';
 import { BatchStore } from './batch-store.service.js';
 
 const BATCH = '00-01JZ8C5W3Q4X9R7T2M6K8N0P0V';
@@ -36,8 +37,9 @@ const DOC: BatchDefinition = {
 
 function openStore(): BatchStore {
   const durable = new DurableWrites(redis, { durability: 'local', replicas: 0, logDeadlineMs: 1_000 });
+  const room = new SessionRoom(redis, { tenantSessionBytes: 1_000_000 });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the store reads
-  return new BatchStore(redis, durable, { partitions: 1, tenantBatchBytes: 1_000_000 } as GatewayConfig);
+  return new BatchStore(redis, durable, { partitions: 1, tenantBatchBytes: 1_000_000 } as GatewayConfig, room);
 }
 
 async function execute(

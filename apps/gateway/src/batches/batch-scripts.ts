@@ -122,14 +122,16 @@ return 1`);
 
 /**
  * Ends a batch with the messages of the meantime and all its calls (ids saved before may be lost), and notifies all
- * subscribers. Idempotent. KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2
+ * subscribers. Idempotent. Returns the bytes of its messages. KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2
  * channel, 3 TTL of the batch in s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}${TAKE_STEERING}${TENANT_BATCHES}
 redis.call('ZREM', KEYS[2], ARGV[1])
 forgetOpen(KEYS[5], ARGV[1])
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HSETNX', KEYS[1], 'ended', string.format('%.0f', now)) == 0 then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HSETNX', KEYS[1], 'ended', string.format('%.0f', now)) == 0 then
+  return redis.call('HSTRLEN', KEYS[1], 'steering')
+end
 takeSteering(KEYS[1], KEYS[3])
 for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('HDEL', KEYS[1], 'calls')
@@ -138,7 +140,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('%.0f', now - ARGV
 redis.call('ZADD', KEYS[4], string.format('%.0f', now), ARGV[1])
 redis.call('EXPIRE', KEYS[4], ARGV[3])
 redis.call('PUBLISH', ARGV[2], ARGV[1])
-return 1`);
+return redis.call('HSTRLEN', KEYS[1], 'steering')`);
 
 /** Bytes of the waiting messages and of the last ones. Counts the lists of an earlier release, which stored no sizes. */
 const STEERING_BYTES = `

@@ -4,6 +4,7 @@ import { keys, partitionGroups, partitionNames, partitionOf, partitionOfRoot, ty
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { SessionRoom } from '../sessions/session-room.service.js';
 import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 import { BatchDefinition, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord } from './batch-record.js';
 import {
@@ -46,6 +47,7 @@ export class BatchStore {
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    private readonly room: SessionRoom,
   ) {}
 
   /**
@@ -113,17 +115,15 @@ export class BatchStore {
     return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;
   }
 
-  /** `callIds`: ids of all its calls. */
+  /** Counts its messages of people for the tenant until the batch is deleted. `callIds`: ids of all its calls. */
   async finish(doc: BatchDefinition, callIds: readonly (readonly [number, string])[]): Promise<void> {
     const partition = partitionOf(doc.id);
     const open = keys.tenantBatches(partition, doc.principal.tenantId);
     const of = [keys.batch(doc.id), keys.batches(partition), this.steeringOf(doc), keys.endedBatches(partition), open];
-    await finishScript.run(this.redis, of, [
-      doc.id,
-      keys.batchChannel(),
-      KEPT_SECONDS,
-      ...callIds.flatMap(([index, callId]) => [fieldOf.call(index), callId]),
-    ]);
+    const ids = callIds.flatMap(([index, callId]) => [fieldOf.call(index), callId]);
+    const bytes = Number(await finishScript.run(this.redis, of, [doc.id, keys.batchChannel(), KEPT_SECONDS, ...ids]));
+    if (bytes === 0) return;
+    await this.room.count(doc.principal.tenantId, doc.id, 'taken', { bytes, lifeMs: KEPT_SECONDS * 1_000, always: true });
   }
 
   /** Deletes the oldest batches of the partition that ended before this Redis time, at most `limit`. */

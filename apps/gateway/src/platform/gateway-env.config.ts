@@ -118,7 +118,7 @@ export const GatewayEnv = z.object({
   ),
   TENANT_SESSION_BYTES: integer(1, 1_000_000_000_000, 268_435_456).meta({
     description:
-      'What Redis keeps of all sessions of a tenant in bytes: settings, grants, lists of agents, messages of people, hooks of their calls; also saved views and sessions of MCP clients. Outputs of foreign workers have as many bytes of their own until their attempts end.',
+      'What Redis keeps of all sessions of a tenant in bytes: settings, grants, lists of agents, messages of people, also those in ended batches, hooks of their calls; also saved views and sessions of MCP clients. Outputs of foreign workers have as many bytes of their own until their attempts end.',
     shownDefault: '`268435456` (256 MiB)',
   }),
   TENANT_BATCH_BYTES: integer(1, 1_000_000_000_000, 67_108_864).meta({

@@ -39,9 +39,9 @@ return fits and 1 or 0`);
 const OF_SESSION = ['settings', 'data', 'messages'] as const;
 /**
  * Kinds of entries besides: hooks of sessions that calls run, by digest; views of lists, by key; outputs of workers, by attempt;
- * sessions of MCP clients.
+ * sessions of MCP clients; messages of people that a batch has taken, by batch.
  */
-export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs' | 'mcp';
+export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs' | 'mcp' | 'taken';
 
 /**
  * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls and of saved views; outputs of foreign workers have
