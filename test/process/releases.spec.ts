@@ -77,7 +77,7 @@ describe('an installation with processes of several releases', () => {
       const found = await processes();
       return found.length === 3 ? found : undefined;
     }, 'three processes');
-    expect(first).toMatchObject({ kind: 'gateway', id: 'g-1' });
+    expect(first).toMatchObject({ kind: 'gateway', id: 'g-1', tenantCallBytes: 134_217_728 });
     expect(second).toEqual({ kind: 'worker', id: 'w-0', version: '9.0.0', protocol: 9, oldestCompatible: 2 });
     expect(third).toEqual({ ...first, kind: 'worker', id: 'w-1' });
     expect(JSON.parse((await redis.get(keys.dataProtocol())) ?? '{}')).toMatchObject({ protocol: first?.protocol });

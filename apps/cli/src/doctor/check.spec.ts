@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RedisServerInfo, ToolDescriptor, WorkerStatus } from '#contracts';
-import { checkPools, checkRedis, checkWorkers } from './check.js';
+import { checkCallBytes, checkPools, checkRedis, checkWorkers } from './check.js';
 
 const BUILD = { name: 'build', tenant: 'default', agents: ['*'], sessions: ['build-*'] };
 const worker = (id: string, hosts: WorkerStatus['hosts'], pool = 'shell') =>
@@ -32,6 +32,19 @@ describe('the check of hosts over ssh', () => {
     const hosts = checkWorkers(workers).filter(({ what }) => what === 'host build');
     expect(hosts).toEqual([expect.objectContaining({ verdict, found })]);
   });
+});
+
+it('warns where a worker limits the calls of a tenant differently from the gateways', () => {
+  const release = { version: '1.0.0', protocol: 2, oldestCompatible: 2 };
+  const gateway = { kind: 'gateway' as const, id: 'g', ...release, tenantCallBytes: 20_000_000 };
+  const worker = { ...gateway, kind: 'worker' as const, id: 'w' };
+  const projector = { kind: 'projector' as const, id: 'p', ...release };
+  expect(checkCallBytes({ processes: [gateway, worker, projector] })).toMatchObject([{ verdict: 'ok' }]);
+  const other = { ...worker, tenantCallBytes: 30_000_000 };
+  expect(checkCallBytes({ processes: [gateway, other, projector] })).toMatchObject([
+    { verdict: 'warn', found: '20000000: gateway g; 30000000: worker w' },
+  ]);
+  expect(checkCallBytes({ processes: [projector] })).toEqual([]);
 });
 
 describe('the check of the sandbox of a pool', () => {

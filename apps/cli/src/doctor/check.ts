@@ -34,6 +34,17 @@ export function checkProcesses({ protocol, processes }: Pick<Diagnostics, 'proto
   return { what, verdict: 'warn', found, fix: 'finish the upgrade: deploy/README.md, "Upgrades"' };
 }
 
+/** Gateways and workers have the same limit of a tenant's calls: else one refuses what the other accepts. */
+export function checkCallBytes({ processes }: Pick<Diagnostics, 'processes'>): Check[] {
+  const what = 'TENANT_CALL_BYTES';
+  const limits = new Map<number, string[]>();
+  for (const { kind, id, tenantCallBytes: bytes } of processes)
+    if (bytes !== undefined) limits.set(bytes, [...(limits.get(bytes) ?? []), `${kind} ${id}`]);
+  if (limits.size <= 1) return [...limits.keys()].map((bytes) => ({ what, verdict: 'ok', found: `${bytes} in all gateways and workers` }));
+  const found = [...limits].map(([bytes, names]) => `${bytes}: ${names.join(', ')}`).join('; ');
+  return [{ what, verdict: 'warn', found, fix: 'set it alike for all gateways and workers' }];
+}
+
 /** `offsetMs`: how far a clock is ahead of ours. */
 export function checkClock(what: string, offsetMs: number): Check {
   const size = Math.abs(offsetMs);

@@ -4,7 +4,7 @@ import type { GatewayWarning } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
-import { checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
+import { checkCallBytes, checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
 import { checkSources } from './check-sources.js';
 
 const DEADLINE_MS = 5000;
@@ -85,6 +85,7 @@ async function checkInside({ client, version }: CommandContext): Promise<Check[]
   return [
     checkVersion(version, seen.value),
     checkProcesses(seen.value),
+    ...checkCallBytes(seen.value),
     checkConfig(config),
     checkClock('clock of the gateway', Date.parse(time) - middle),
     checkClock('clock of redis', Date.parse(redis.time) - middle),

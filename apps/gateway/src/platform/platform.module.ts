@@ -114,7 +114,8 @@ const queue: Provider[] = [
 const registration: Provider = {
   provide: ProcessRegistration,
   inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
-  useFactory: ({ name }: GatewayConfig, redis: RedisConnection) => new ProcessRegistration('gateway', name, redis),
+  useFactory: ({ name, tenantCallBytes }: GatewayConfig, redis: RedisConnection) =>
+    new ProcessRegistration('gateway', name, redis, { tenantCallBytes }),
 };
 
 const governance: Provider[] = [

@@ -79,7 +79,8 @@ const connections: Provider[] = [
   {
     provide: ProcessRegistration,
     inject: [WORKER_CONFIG, BUFFERED_REDIS],
-    useFactory: ({ id }: WorkerConfig, redis: RedisConnection) => new ProcessRegistration('worker', id, redis),
+    useFactory: ({ id, tenantCallBytes }: WorkerConfig, redis: RedisConnection) =>
+      new ProcessRegistration('worker', id, redis, { tenantCallBytes }),
   },
   { provide: HookSnapshotStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new HookSnapshotStore(redis) },
   {

@@ -28,6 +28,7 @@ export const RunningProcess = z
     version: z.string().describe('Version of the release.'),
     protocol: z.number().int().describe('Number of the protocol between gateways and workers that the process speaks.'),
     oldestCompatible: z.number().int().describe('The oldest protocol that the process works together with.'),
+    tenantCallBytes: z.number().optional().describe('Its TENANT_CALL_BYTES. Absent for projectors, and for a process of an older version.'),
   })
   .meta({ id: 'RunningProcess', description: 'A gateway or worker that runs.' });
 export type RunningProcess = z.output<typeof RunningProcess>;

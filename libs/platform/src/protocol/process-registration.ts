@@ -18,8 +18,10 @@ export class ProcessRegistration {
     kind: RunningProcess['kind'],
     id: string,
     private readonly redis: RedisConnection,
+    /** Settings that should be alike in all processes. */
+    settings: Pick<RunningProcess, 'tenantCallBytes'> = {},
   ) {
-    this.own = describeProcess(kind, id);
+    this.own = { ...describeProcess(kind, id), ...settings };
   }
 
   /**
