@@ -37,10 +37,10 @@ describe('the check of hosts over ssh', () => {
 it('warns where a worker limits the calls of a tenant differently from the gateways', () => {
   const release = { version: '1.0.0', protocol: 2, oldestCompatible: 2 };
   const gateway = { kind: 'gateway' as const, id: 'g', ...release, tenantCallBytes: 20_000_000 };
-  const worker = { ...gateway, kind: 'worker' as const, id: 'w' };
+  const alike = { ...gateway, kind: 'worker' as const, id: 'w' };
   const projector = { kind: 'projector' as const, id: 'p', ...release };
-  expect(checkCallBytes({ processes: [gateway, worker, projector] })).toMatchObject([{ verdict: 'ok' }]);
-  const other = { ...worker, tenantCallBytes: 30_000_000 };
+  expect(checkCallBytes({ processes: [gateway, alike, projector] })).toMatchObject([{ verdict: 'ok' }]);
+  const other = { ...alike, tenantCallBytes: 30_000_000 };
   expect(checkCallBytes({ processes: [gateway, other, projector] })).toMatchObject([
     { verdict: 'warn', found: '20000000: gateway g; 30000000: worker w' },
   ]);

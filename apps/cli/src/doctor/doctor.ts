@@ -4,7 +4,17 @@ import type { GatewayWarning } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
-import { checkCallBytes, checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
+import {
+  checkCallBytes,
+  checkClock,
+  checkConfig,
+  checkPools,
+  checkProcesses,
+  checkRedis,
+  checkVersion,
+  checkWorkers,
+  type Check,
+} from './check.js';
 import { checkSources } from './check-sources.js';
 
 const DEADLINE_MS = 5000;
