@@ -79,7 +79,7 @@ describe('a schedule whose gateway is killed (SIGKILL)', () => {
     await queue.close();
   });
 
-  it('makes one call each of two due times that wait for each other, if the gateway of the first is lost after the submission', async () => {
+  it('makes one call each of two due times if the gateway of the first is lost between submission and store', async () => {
     const call = { tool: 'sleep', arguments: { duration_ms: 600_000 }, agentId: 'hooked' };
     let release = () => {};
     webhooks.on('/slow', (_request, response) => (release = () => void response.writeHead(204).end()));

@@ -1,10 +1,11 @@
 import { readlinkSync } from 'node:fs';
 
 /**
- * Program in Python that tries to write to every file below /proc and /sys what it has already, and no byte to empty and unreadable
- * ones: the kernel refuses that as well where it refuses writes. It leaves out those of processes in its own process namespace: they are the sandbox's first process and what it started, and one has no more rights over another than
- * over itself. In the namespace of this process, that of the worker, it leaves out nothing but itself. Prints what was written, and
- * folders where files can be made; `walked` at its end.
+ * Program in Python that tries to write to every file below /proc and /sys what it has already, and no byte to empty
+ * and unreadable ones: the kernel refuses that as well where it refuses writes. It leaves out those of processes in its
+ * own process namespace: they are the sandbox's first process and what it started, and one has no more rights over
+ * another than over itself. In the namespace of this process, that of the worker, it leaves out nothing but itself.
+ * Prints what was written, and folders where files can be made; `walked` at its end.
  */
 export const KERNEL_WALK = `
 import os, stat

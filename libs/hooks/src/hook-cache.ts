@@ -11,9 +11,9 @@ const DAY_MS = 86_400_000;
 const KEY_BYTES = 512;
 
 /**
- * Counts an answer until its end. Drops ended ones first, at most 1,000 per run. KEYS[1] answers by their end, KEYS[2] the sum of their
- * bytes; ARGV[1] bytes and key of the answer, ARGV[2] bytes, ARGV[3] now and ARGV[4] its end in ms, ARGV[5] most bytes, ARGV[6]
- * lifetime of both keys in ms. Returns 1, or 0 if there is no room.
+ * Counts an answer until its end. Drops ended ones first, at most 1,000 per run. KEYS[1] answers by their end, KEYS[2]
+ * the sum of their bytes; ARGV[1] bytes and key of the answer, ARGV[2] bytes, ARGV[3] now and ARGV[4] its end in ms,
+ * ARGV[5] most bytes, ARGV[6] lifetime of both keys in ms. Returns 1, or 0 if there is no room.
  */
 const COUNT = new LuaScript(`#!lua
 local sum = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -35,11 +35,12 @@ return fits and 1 or 0`);
 export type HoldsSecrets = (value: object) => boolean;
 
 /**
- * Answers of hooks in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call, result. A
- * changed hook of the config file is another hook; a deleted session starts without answers.
+ * Answers of hooks in a session, for all gateways and workers. The key is hook, tool, arguments and, after a call,
+ * result. A changed hook of the config file is another hook; a deleted session starts without answers.
  *
- * Excluded are answers without a session, long ones, those of session hooks beyond a limit by tenant, failures, and anything with
- * a secret, even the digest of such an input, from which the secret could be guessed. While Redis is unreachable, the cache is empty.
+ * Excluded are answers without a session, long ones, those of session hooks beyond a limit by tenant, failures, and
+ * anything with a secret, even the digest of such an input, from which the secret could be guessed. While Redis is
+ * unreachable, the cache is empty.
  */
 export class HookCache {
   constructor(private readonly redis: RedisConnection) {}

@@ -84,7 +84,10 @@ export const keys = {
   hookSet: (digest: string) => `hook-set:${digest}`,
   /** Answer of a hook in a session; `question` is a digest of the hook and its whole input. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
-  /** Bytes of the answers of session hooks that a tenant has cached, and the answers by their end. Both share a hash tag. */
+  /**
+   * Bytes of the answers of session hooks that a tenant has cached, and the answers by their end. Both share a hash
+   * tag.
+   */
   hookAnswerBytes: (tenantId: string) => `{h-${tenantId}}:hook-answer-bytes`,
   hookAnswerEnds: (tenantId: string) => `{h-${tenantId}}:hook-answer-ends`,
   /** Safety settings by digest, for the workers of calls that were accepted under them. */

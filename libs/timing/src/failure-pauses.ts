@@ -4,7 +4,9 @@ import { backoffMs, type BackoffRange } from './backoff-ms.js';
 const FORGIVEN_AFTER_MS = 600_000;
 
 export interface PauseRange extends BackoffRange {
-  /** True: each pause is shortened by chance, by up to half, so that senders stopped together do not come back together. */
+  /**
+   * True: each pause is shortened by chance, by up to half, so that senders stopped together do not come back together.
+   */
   readonly jitter?: boolean;
 }
 

@@ -104,8 +104,8 @@ export interface AgentRun {
   /** Remaining budget of the sub-agent above. */
   readonly budget?: AgentBudget;
   /**
-   * Resolves when the log has the turn. Rejects when another worker owns the call. `journalBytes`: stored of the turn beside
-   * the log.
+   * Resolves when the log has the turn. Rejects when another worker owns the call. `journalBytes`: stored of the turn
+   * beside the log.
    */
   recordTurn(turn: TurnData, journalBytes?: number): Promise<void>;
 }

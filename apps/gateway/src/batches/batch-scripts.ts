@@ -122,8 +122,8 @@ return 1`);
 
 /**
  * Ends a batch with the messages of the meantime and all its calls (ids saved before may be lost), and notifies all
- * subscribers. Idempotent. Returns the bytes of its messages. KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5 bytes of the tenant's batches. ARGV 1 id, 2
- * channel, 3 TTL of the batch in s, 4… field and id of each call.
+ * subscribers. Idempotent. Returns the bytes of its messages. KEYS 1 batch, 2 batches, 3 steering, 4 ended batches, 5
+ * bytes of the tenant's batches. ARGV 1 id, 2 channel, 3 TTL of the batch in s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}${TAKE_STEERING}${TENANT_BATCHES}

@@ -35,10 +35,11 @@ interface Run {
 type RunResult = Omit<ScheduleRun, 'dueAt' | 'at'>;
 
 /**
- * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the Idempotency-Key
- * of schedule and due time makes both one call. Steps of a due time: the schedule exists and is not paused → its key may still
- * submit → add the next due time → check whether it was missed → check whether the previous run has ended → submit → store the
- * run. With overlap `queue`, a due time is claimed before the submission, for all that waited for the same end.
+ * Submits the calls of schedules. Any gateway handles a due time; after a crash another one repeats it, and the
+ * Idempotency-Key of schedule and due time makes both one call. Steps of a due time: the schedule exists and is not
+ * paused → its key may still submit → add the next due time → check whether it was missed → check whether the previous
+ * run has ended → submit → store the run. With overlap `queue`, a due time is claimed before the submission, for all
+ * that waited for the same end.
  */
 @Injectable()
 export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {

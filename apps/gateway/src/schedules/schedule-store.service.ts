@@ -40,8 +40,9 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 return 1`);
 
 /**
- * Claims the next run of a schedule unless another run was stored or claimed meanwhile. KEYS[1] schedules of the tenant, KEYS[2]
- * their last runs and claims; ARGV[1] id, ARGV[2] field of the claim, ARGV[3] claim, ARGV[4] last run as it was read. Returns 1 or 0.
+ * Claims the next run of a schedule unless another run was stored or claimed meanwhile. KEYS[1] schedules of the
+ * tenant, KEYS[2] their last runs and claims; ARGV[1] id, ARGV[2] field of the claim, ARGV[3] claim, ARGV[4] last run
+ * as it was read. Returns 1 or 0.
  */
 const CLAIM = once(`#!lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 or redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then return 0 end
@@ -50,8 +51,8 @@ redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
 return 1`);
 
 /**
- * Stores a claimed run and removes its claim. KEYS and ARGV[1..3] as of CLAIM, ARGV[4] run. Returns 1, or 0 if it is not claimed any
- * more.
+ * Stores a claimed run and removes its claim. KEYS and ARGV[1..3] as of CLAIM, ARGV[4] run. Returns 1, or 0 if it is
+ * not claimed any more.
  */
 const FINISH = once(`#!lua
 if redis.call('HGET', KEYS[2], ARGV[2]) ~= ARGV[3] then return 0 end

@@ -7,7 +7,8 @@ const HORIZON_MS = 10 * 366 * 86_400_000;
 export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
 
 /**
- * First due times after a moment, in ms since the epoch; fewer if the schedule ends, or has fewer within ten years. Pure.
+ * First due times after a moment, in ms since the epoch; fewer if the schedule ends, or has fewer within ten years.
+ * Pure.
  * @throws Error for a malformed expression
  */
 export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, afterMs: number, count: number): number[] {

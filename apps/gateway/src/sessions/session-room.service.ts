@@ -44,9 +44,9 @@ const OF_SESSION = ['settings', 'data', 'messages'] as const;
 export type RoomEntry = (typeof OF_SESSION)[number] | 'hooks' | 'views' | 'outputs' | 'mcp' | 'taken';
 
 /**
- * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls and of saved views; outputs of foreign workers have
- * as many bytes of their own, so that neither crowds out the other. Callers choose how many, so one tenant could otherwise fill
- * Redis for all. Counted on each write; concurrent gateways may exceed the limit a little.
+ * Limits the bytes of a tenant's sessions in Redis, of the hooks of their calls and of saved views; outputs of foreign
+ * workers have as many bytes of their own, so that neither crowds out the other. Callers choose how many, so one tenant
+ * could otherwise fill Redis for all. Counted on each write; concurrent gateways may exceed the limit a little.
  */
 @Injectable()
 export class SessionRoom {

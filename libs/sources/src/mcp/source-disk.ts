@@ -26,8 +26,8 @@ export function workspaceOf(disk: Disk, source: StoredSource): string {
 }
 
 /**
- * Deletes the folder of a program that has ended. By commands, since programs make folders that their owner may not read, and
- * paths longer than the system takes. No link is followed.
+ * Deletes the folder of a program that has ended. By commands, since programs make folders that their owner may not
+ * read, and paths longer than the system takes. No link is followed.
  */
 export async function deleteWorkspace(folder: string): Promise<void> {
   // Fails for a folder that does not exist, and for files that vanish meanwhile: the deletion decides.

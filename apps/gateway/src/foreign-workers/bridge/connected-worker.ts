@@ -5,12 +5,15 @@ import type { Claimant } from './claim-token.js';
 import { WorkerSession } from '../session/worker-session.js';
 
 /**
- * Bytes of frames that a worker has not read. Above `full` it gets no further calls, above `most` it counts as gone. The difference
- * has room for the calls that are about to be sent.
+ * Bytes of frames that a worker has not read. Above `full` it gets no further calls, above `most` it counts as gone.
+ * The difference has room for the calls that are about to be sent.
  */
 export const UNREAD_BYTES = { full: 16_777_216, most: 67_108_864 } as const;
 
-/** Most bytes of calls of one pool that are claimed for a worker and not sent yet; a single larger call is claimed alone. */
+/**
+ * Most bytes of calls of one pool that are claimed for a worker and not sent yet; a single larger call is claimed
+ * alone.
+ */
 const RESERVED_BYTES = 8_388_608;
 
 /** Way of frames to a worker: a WebSocket, or the answers of its polls. */
@@ -82,7 +85,9 @@ export class ConnectedWorker {
     return this.session.slotsOf(pool) - (this.transport.isFull ? this.session.creditOf(pool) : 0);
   }
 
-  /** Reserves one credit for an attempt about to be claimed. `callBytes`: 0 if unknown. Returns the idempotent release. */
+  /**
+   * Reserves one credit for an attempt about to be claimed. `callBytes`: 0 if unknown. Returns the idempotent release.
+   */
   reserve(pool: Pool, callBytes: number): () => void {
     const bytes = callBytes === 0 ? WORKER_LIMITS.frameBytes : callBytes;
     this.addReserved(pool, 1, bytes);

@@ -20,8 +20,9 @@ export interface OutputPlace {
 }
 
 /**
- * Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it, and counted for the
- * tenant until then. One that no `finish` names expires, or is deleted after its attempt when there is no room for another.
+ * Outputs of foreign workers that are too large for a frame: one an attempt, kept until its `finish` names it, and
+ * counted for the tenant until then. One that no `finish` names expires, or is deleted after its attempt when there is
+ * no room for another.
  */
 @Injectable()
 export class WorkerOutputs {

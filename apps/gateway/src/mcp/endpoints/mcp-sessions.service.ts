@@ -19,7 +19,10 @@ const MAX_SESSIONS = 1_000;
 const MAX_FIELDS = 2_000;
 /** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
-/** Bytes with which a session and each of its fields are counted for its tenant. Fields are counted in steps of `fields`. */
+/**
+ * Bytes with which a session and each of its fields are counted for its tenant. Fields are counted in steps of
+ * `fields`.
+ */
 const COUNTED = { session: 512, field: 512, fields: 32 };
 /** A longer request id is stored as its digest, so that a field has no more bytes than it is counted with. */
 const ID_CHARACTERS = 128;
