@@ -113,10 +113,13 @@ export const WorkerEnv = z.object({
     shownDefault: '`none`; standalone: `/`',
   }),
   WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE).meta({
-    description: 'Disk space of the files of one session, or of the bundles of a tenant, in bytes; `none`: no limit.',
+    description:
+      'Disk space of the files of one session, of the bundles of a tenant, or of an MCP server that it added, in bytes; `none`: no limit.',
     shownDefault: '`10737418240` (10 GiB)',
   }),
-  WORKSPACE_QUOTA_FILES: quota(500_000).describe('Files and folders of one session, or of the bundles of a tenant; `none`: no limit.'),
+  WORKSPACE_QUOTA_FILES: quota(500_000).describe(
+    'Files and folders of one session, of the bundles of a tenant, or of an MCP server that it added; `none`: no limit.',
+  ),
   TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE).meta({
     description:
       'Disk space of all sessions of a tenant in bytes, and apart from them of the bundles of its MCP servers; `none`: no limit.',

@@ -41,7 +41,7 @@ import { openFault } from './open-fault.js';
 import { answerOf, type Asked, type Given } from './questions/question.js';
 import { samplingResult } from './questions/sampling.js';
 import { SseTransport } from './sse-transport.js';
-import { bundlesOf, deleteWorkspace, quotaOf, sharedBundlesOf, workspaceOf } from './source-disk.js';
+import { bundlesOf, deleteWorkspace, programQuota, quotaOf, sharedBundlesOf, watchDisk, workspaceOf } from './source-disk.js';
 import { StdioTransport } from './stdio-transport.js';
 
 const PROBE_MS = 5_000;
@@ -51,6 +51,9 @@ const FLOOD_PAUSES = { firstMs: 2_000, maxMs: 60_000, jitter: true };
 const SSE_STATUSES = new Set([400, 404, 405]);
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
+const MEASURE_MS = 60_000;
+const FULL_DISK =
+  'its folder has more than one program may have on this worker (WORKSPACE_QUOTA_BYTES, WORKSPACE_QUOTA_FILES): remove the source and add it again, which deletes the folder';
 
 /** None: outputs of tools are checked by those who call them, and a question is no output. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -77,8 +80,10 @@ export interface McpConnectorOptions {
   readonly authorizations?: AuthorizationStore;
   /** Each program gets a folder of its own below it, in that of its tenant. */
   readonly folder: string;
-  /** Limit what the bundles of a tenant take of the disk. Default: no limit. */
+  /** Limit what the bundles and the programs of a tenant take of the disk. Default: no limit. */
   readonly quotas?: Pick<WorkspaceQuotas, 'of'>;
+  /** Interval at which the folder of a running program is measured. Default: a minute. */
+  readonly measureMs?: number;
 }
 
 /** An open way to a server: the transport, and what belongs to it. */
@@ -265,12 +270,14 @@ export class McpConnector implements SourceConnector {
   }
 
   private async stdio(source: StoredSource, definition: McpSourceDefinition, budget: MessageBudget, signal: AbortSignal): Promise<Way> {
-    const { sandboxOf, env, toolEnv } = this.options;
+    const { sandboxOf, env, toolEnv, measureMs = MEASURE_MS } = this.options;
     const sandbox = sandboxOf(poolOf(definition));
     const fault = await networkFault(sandbox, definition.network);
     if (fault !== undefined) throw new Error(`commands do not run on this worker: ${fault}`);
     const workspace = workspaceOf(this.options, source);
-    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    const isNew = mkdirSync(workspace, { recursive: true, mode: 0o700 }) !== undefined;
+    const quota = programQuota(this.options, source, workspace);
+    if (!isNew && quota !== undefined && (await quota.measure(0)).failure !== undefined) throw new Error(FULL_DISK);
     await giveFolder(workspace, sandbox.userOf(source.tenantId));
     const resolved = resolveSecrets(definition.env ?? {}, env);
     const program = await this.programOf(source, definition, workspace, signal);
@@ -288,11 +295,21 @@ export class McpConnector implements SourceConnector {
     );
     const transport = new StdioTransport(withoutCpuLimit(wrapped), budget);
     const secrets = [...program.secrets, ...secretsOf(definition.env ?? {}, resolved)];
+    let full: string | undefined;
+    const stop = () => {
+      full = FULL_DISK;
+      void transport.close().catch(() => undefined);
+    };
+    const unwatch = quota === undefined ? () => {} : watchDisk(quota, measureMs, stop);
     const whyClosed = () => {
+      if (full !== undefined) return full;
       const words = [transport.ended, transport.lastWords, transport.silence].filter((it) => it !== undefined && it !== '');
       return withoutSecrets(words.join(': '), secrets).slice(-500);
     };
-    const close = () => transport.close().finally(program.release);
+    const close = () => {
+      unwatch();
+      return transport.close().finally(program.release);
+    };
     return { transport, answers: transport.answers, shared: false, secrets, whyClosed, takeCpuMs: () => transport.takeCpuMs(), close };
   }
 

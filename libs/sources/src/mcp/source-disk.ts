@@ -9,6 +9,8 @@ const run = promisify(execFile);
 
 /** Folder of unpacked bundles; no source has such a name. */
 const BUNDLES = '~bundles';
+/** A folder is measured again after at least this many times the time that measuring took. */
+const MEASURE_SHARE = 50;
 
 interface Disk {
   readonly folder: string;
@@ -43,6 +45,32 @@ export function bundlesOf(disk: Disk, source: StoredSource): string {
 /** Bundles of earlier releases, which all tenants shared. */
 export function sharedBundlesOf({ folder }: Disk): string {
   return join(folder, BUNDLES);
+}
+
+/** Quota of the folder of a program that a tenant added; undefined for those of the operator. */
+export function programQuota({ quotas }: Disk, { origin }: StoredSource, workspace: string): WorkspaceQuota | undefined {
+  return origin === 'config' ? undefined : quotas?.of(workspace, workspace);
+}
+
+/**
+ * Measures the folder of a program again and again, less often where that takes long. Calls `onFull` once when it exceeds
+ * its quota. Returns the end of the watch.
+ */
+export function watchDisk(quota: Pick<WorkspaceQuota, 'measure'>, everyMs: number, onFull: () => void): () => void {
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const waitThenMeasure = (ms: number) => (timer = setTimeout(() => void measure(), ms).unref());
+  const measure = async () => {
+    const { failure, tookMs } = await quota.measure(0);
+    if (isOver) return;
+    if (failure === undefined) waitThenMeasure(Math.max(everyMs, tookMs * MEASURE_SHARE));
+    else onFull();
+  };
+  waitThenMeasure(everyMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }
 
 /** Quota of a folder below that of the tenant; undefined for sources of the operator that all tenants share. */

@@ -87,3 +87,28 @@ it('deletes what the program of a removed source wrote, and nothing of another s
   expect([readdirSync(join(folder, 'owner')), readdirSync(other)]).toEqual([['other'], ['kept']]);
   await connector.removed(stored('owner', 'greeter', { command: ['node'] }));
 });
+
+it('stops a program that fills the disk of a worker, and starts it again after its source was removed', async () => {
+  const program = `
+    require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line);
+      if (id === undefined) return;
+      const results = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'f', version: '1' } },
+        'tools/list': { tools: [] },
+      };
+      if (method === 'tools/list') require('fs').writeFileSync('filler', Buffer.alloc(${3 * BYTES}, 'x'));
+      const rest = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'unknown' } };
+      console.log(JSON.stringify({ jsonrpc: '2.0', id, ...rest }));
+    });`;
+  const connector = mcpConnector([], { folder, quotas, measureMs: 20 });
+  const source = stored('filling', 's', { command: [process.execPath, '-e', program] });
+  const connection = await connector.open(source, AbortSignal.timeout(60_000));
+  const closed = new Promise<string>((resolve) => connection.onClosed(resolve));
+  await connection.list(AbortSignal.timeout(60_000)).catch(() => undefined);
+  expect(await closed).toContain('WORKSPACE_QUOTA_BYTES');
+  await connection.close();
+  await expect(open(connector, source)).rejects.toThrow('WORKSPACE_QUOTA_BYTES');
+  await connector.removed(source);
+  expect(await open(connector, source)).toBe('opened');
+});
