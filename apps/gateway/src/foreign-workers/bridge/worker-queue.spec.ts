@@ -38,7 +38,7 @@ it.each([
 ])('sends a polling worker 100 large calls %s, as fast as it reads them, and does not count it as gone', async (_which, openBytes) => {
   let closed = 0;
   let handler: CallHandler | undefined;
-  const mailbox = new PollMailbox(
+  const mailbox: PollMailbox = new PollMailbox(
     () => (closed += 1),
     () => queue.update(),
   );
