@@ -192,7 +192,9 @@ export class McpSession {
   private async countField(field: string, fields: number, always: boolean): Promise<void> {
     try {
       await this.count(bytesOf(fields), always);
-      await this.redis.hset(this.key, 'counted', String(fields));
+      const [, length] = await Promise.all([this.redis.hset(this.key, 'counted', String(fields)), this.redis.hlen(this.key)]);
+      // Deletes the session if it ended meanwhile.
+      if (length < OWN_FIELDS) await this.redis.del(this.key);
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       await this.redis.hdel(this.key, field);
