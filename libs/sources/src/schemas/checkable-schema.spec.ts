@@ -365,7 +365,7 @@ describe('branches of oneOf of an MCP tool', () => {
     ['values', { oneOf: [{ enum: ['a', 'b'] }, { const: 'b' }] }, 'b', 'c'],
     ['texts beside another union', { anyOf: [text, { type: 'null' }], oneOf: [{ maxLength: 3 }, { minLength: 2 }] }, 'abc', 7],
   ])('leaves it to the server which one is meant of %s that overlap, and says so', (_what, schema, good, bad) => {
-    const { problems, accepts } = offered({ ...property(schema), $defs } as JsonSchema);
+    const { problems, accepts } = offered({ ...property(schema), $defs });
     expect(problems).toEqual([expect.stringContaining('input/properties/a has branches of oneOf that overlap')]);
     expect([accepts(JSON.stringify({ a: good })), accepts(JSON.stringify({ a: bad }))]).toEqual([true, false]);
   });
@@ -376,7 +376,7 @@ describe('branches of oneOf of an MCP tool', () => {
     ['closed objects', { oneOf: [closed('b'), closed('c')] }, { b: 'x' }, { b: 'x', c: 'y' }],
     ['names', { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] }, { b: 1 }, { b: 1, c: 1 }],
   ])('checks %s of which a value fits only one', (_what, schema, good, bad) => {
-    const { problems, accepts, shown } = offered({ ...property(schema), $defs } as JsonSchema);
+    const { problems, accepts, shown } = offered({ ...property(schema), $defs });
     expect([problems, shown?.input['properties']]).toEqual([[], { a: schema }]);
     expect([accepts(JSON.stringify({ a: good })), accepts(JSON.stringify({ a: bad }))]).toEqual([true, false]);
   });

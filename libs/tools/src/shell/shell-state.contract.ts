@@ -87,7 +87,9 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       const said = (names: string) => `this shell does not keep ${names}: set them in each command\n`;
       expect(await keeps(ctx, 'exec 3> three 7< three; echo one >&3')).toBe(said('descriptor 3, descriptor 7'));
       expect(await keeps(ctx, 'cat three; { echo two >&3; } 2> /dev/null || true')).toBe('one\n');
-      expect(await keeps(ctx, 'exec {log}>> three; exit 0')).toMatch(/^this shell does not keep descriptor \d\d: set them in each command\n$/);
+      expect(await keeps(ctx, 'exec {log}>> three; exit 0')).toMatch(
+        /^this shell does not keep descriptor \d\d: set them in each command\n$/,
+      );
       expect(await keeps(ctx, 'IFS=3; exec > three; echo three')).toBe(said('descriptor 1'));
       expect(await keeps(ctx, 'leave() { exit 0; }; exec 3> three; leave > four')).toBe(said('descriptor 3'));
     });
