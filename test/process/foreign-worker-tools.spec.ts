@@ -36,8 +36,14 @@ it.each([
   const add = workerTool({
     name: 'add',
     description: 'Lists numbers.',
-    input: z.strictObject({ a: z.number() }),
-    run: ({ a }) => ({ content: [], structuredContent: { list: Array.from({ length: a }, () => 1) } }),
+    input: z.strictObject({ items: z.number().default(0), members: z.number().default(0) }),
+    run: ({ items, members }) => ({
+      content: [],
+      structuredContent: {
+        list: Array.from({ length: items }, () => 1),
+        object: Object.fromEntries(Array.from({ length: members }, (_, n) => [n, 1])),
+      },
+    }),
   });
   const worker = new ToolyardWorker({
     baseUrl: gateway.url,
@@ -50,11 +56,14 @@ it.each([
   const run = worker.run();
   try {
     await eventually(async () => (await toolNames()).includes('add'), 'the tool');
-    const ids = await Promise.all([30_000, 101_000].map(async (a) => (await agent.accepted('add', { a })).id));
+    const sizes = [{ items: 30_000 }, { items: 101_000 }, { members: 25_001 }];
+    const ids = await Promise.all(sizes.map(async (size) => (await agent.accepted('add', size)).id));
     const ended = await Promise.all(ids.map((id) => agent.ended(id)));
-    expect(ended.map(({ outcome, result }) => [outcome, result?.structuredContent === undefined])).toEqual([
-      ['completed', false],
-      ['failed', true],
+    const said = expect.stringContaining('expected at most 1048576 bytes and 100000 members and items, 25000 in one object');
+    expect(ended.map(({ outcome, error }) => [outcome, error?.message])).toEqual([
+      ['completed', undefined],
+      ['failed', said],
+      ['failed', said],
     ]);
   } finally {
     worker.stop();
