@@ -355,7 +355,7 @@ describe('branches of oneOf of an MCP tool', () => {
   const closed = (name: string) => needs(name, { additionalProperties: false });
   const kind = (value: string) => needs('kind', { properties: { kind: { const: value } } });
   const $ref = (name: string, more: object = {}) => ({ $ref: `#/$defs/${name}`, ...more });
-  const $defs = { B: needs('b'), C: needs('c'), X: kind('x'), Y: kind('y') };
+  const $defs = { B: needs('b'), C: needs('c'), D: closed('b'), E: closed('c'), X: kind('x'), Y: kind('y') };
 
   it.each([
     ['objects', { oneOf: [needs('b'), needs('c')] }, { b: 'x', c: 'y' }, {}],
@@ -372,7 +372,8 @@ describe('branches of oneOf of an MCP tool', () => {
 
   it.each([
     ['kinds', { oneOf: [$ref('X'), $ref('Y')] }, { kind: 'x' }, { kind: 'z' }],
-    ['kinds with a title beside them', { oneOf: [$ref('X', { title: 'X' }), $ref('Y')] }, { kind: 'x' }, { kind: 'z' }],
+    ['kinds beside a reference', { oneOf: [$ref('B', kind('x')), $ref('B', kind('y'))] }, { b: 'x', kind: 'x' }, { b: 'x', kind: 'z' }],
+    ['titles beside closed objects', { oneOf: [$ref('D', { title: 'D' }), $ref('E', { title: 'E' })] }, { b: 'x' }, { b: 'x', c: 'y' }],
     ['closed objects', { oneOf: [closed('b'), closed('c')] }, { b: 'x' }, { b: 'x', c: 'y' }],
     ['names', { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] }, { b: 1 }, { b: 1, c: 1 }],
   ])('checks %s of which a value fits only one', (_what, schema, good, bad) => {

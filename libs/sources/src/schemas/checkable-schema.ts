@@ -92,6 +92,7 @@ class Reading {
   private overlaps(comparisons: ComparisonBudget): void {
     const unions = [...this.seen.keys()].filter((node) => Array.isArray(node['oneOf']));
     if (unions.length === 0) return;
+    // Of a copy: the set grows below.
     const inexact = this.inexact(new Set(this.lossy));
     const refs = { resolve: (schema: unknown) => this.resolved(schema) };
     for (const node of unions) {
