@@ -175,11 +175,16 @@ describe('tokens that a person let a source have', () => {
     let sent: string[];
     /** Called with each request to the server. */
     let onSend: (count: number) => Promise<void>;
-    const callTo = (statuses: readonly number[]) => {
+    const callTo = (statuses: readonly (number | 'insufficient_scope')[]) => {
+      const answers = statuses.map((status) =>
+        status === 'insufficient_scope'
+          ? new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="admin"' } })
+          : new Response(null, { status }),
+      );
       const server = async (_url: string | URL, { headers }: RequestInit = {}) => {
         const count = sent.push(new Headers(headers).get('authorization')?.replace('Bearer ', '') ?? '');
         await onSend(count);
-        return new Response(null, { status: statuses[count - 1] ?? 500 });
+        return answers[count - 1] ?? new Response(null, { status: 500 });
       };
       const call = authorizedFetch(server, source().url, tokens());
       return () => call(source().url);
@@ -199,6 +204,18 @@ describe('tokens that a person let a source have', () => {
       expect(asked).toEqual(['/token refresh-0', '/token refresh-1']);
       expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'needed' })]);
       await expect(tokens().token()).rejects.toThrow('the server refuses the token');
+    });
+
+    it('keeps a token that may not do everything at the server, renewed before or not', async () => {
+      await grant(lasting);
+      const call = callTo(['insufficient_scope', 401, 'insufficient_scope', 401, 401, 'insufficient_scope', 200]);
+      expect((await call()).status).toBe(401);
+      expect((await call()).status).toBe(401);
+      expect((await call()).status).toBe(401);
+      expect((await call()).status).toBe(200);
+      expect(sent).toEqual(['access-0', 'access-0', 'access-1', 'access-1', 'access-2', 'access-2', 'access-2']);
+      expect(asked).toEqual(['/token refresh-0', '/token refresh-1']);
+      expect(await store.states([id])).toEqual([expect.objectContaining({ state: 'granted' })]);
     });
 
     it('uses the tokens of a new authorization that arrived while the server refused a renewed one', async () => {
