@@ -93,6 +93,30 @@ describe('the run of a sub-agent', () => {
   });
 });
 
+describe('the run of a sub-agent that was removed', () => {
+  it('shows turns of a removed sub-agent without a request for its definition', async () => {
+    const { agent } = stage;
+    const model = { provider: 'openai-compatible', name: 'gone', url: models.url };
+    await agent.request('POST', '/v1/sources', { kind: 'agent', name: 'gone', system: 'You are gone.', model, tools: ['echo'] });
+    await sourceIs('gone');
+    models.on('gone', [{ text: 'It is done.', usage: { input: 200, output: 30 } }]);
+    const { id } = await agent.run('gone', { task: 'Do it' });
+    await agent.request('DELETE', '/v1/sources/gone');
+    const hasTool = async () =>
+      (await agent.get<{ tools: { name: string }[] }>('/v1/tools')).body.tools.some(({ name }) => name === 'gone');
+    await eventually(async () => !(await hasTool()), 'the tool to leave the catalog');
+    const page = await stage.open('/live');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto(`${stage.url}/calls/${id}`);
+    await page.locator('[data-turn="1"]').getByText('It is done.').waitFor();
+    // The scopes of the key are known.
+    await page.getByRole('tab', { name: 'Debug' }).waitFor();
+    expect(asked).toContain(`/v1/calls/${id}`);
+    expect(asked).not.toContain('/v1/sources/gone');
+  });
+});
+
 describe('a call that waits for input', () => {
   const asked = async (args: object) => {
     const { body } = await stage.agent.submit('ask_user', args);

@@ -5,6 +5,7 @@ import type { AgentBudget, Call, CallEvent } from '#contracts';
 import { durationText, clockText } from '../../components/duration.js';
 import { ErrorState } from '../../components/states.js';
 import { useRowKeys } from '../../components/use-row-keys.js';
+import { useTool } from '../../components/use-subjects.js';
 import { VisibleText } from '../../components/visible-text.js';
 import { useScopes } from '../../stream/use-scopes.js';
 import { useToolyard } from '../../stream/toolyard.js';
@@ -88,10 +89,12 @@ type Limits = Partial<AgentBudget> & { readonly turns?: number };
 function useLimits(call: Call, events: readonly CallEvent[]): Limits {
   const { client } = useToolyard();
   const mayRead = useScopes().lacks('admin') === undefined;
+  // A source that was removed has no limits to read.
+  const isThere = useTool(call.tool)?.source === call.source;
   const source = useQuery({
     queryKey: ['source', call.source],
     queryFn: ({ signal }) => client.sources.get(call.source, { signal }),
-    enabled: mayRead,
+    enabled: mayRead && isThere,
     staleTime: 60_000,
     retry: false,
   });
