@@ -148,6 +148,41 @@ describe('a call that waits for input', () => {
   });
 });
 
+describe('a call that waits for an object', () => {
+  it('shows a field for each property that a tool asks for, and sends an answer that fits', async () => {
+    const worker = await ScriptedWorker.ready(stage.url, TEST_KEY, 'asking', [ADD], 2);
+    const { id } = (await stage.agent.submit('add', { a: 1, b: 2 })).body;
+    const { callId, fence } = await worker.next('call');
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        branch: { type: 'string', enum: ['main', 'next'], description: 'Where the release begins.' },
+        force: { type: 'boolean' },
+        note: { type: 'string' },
+      },
+      required: ['branch'],
+    };
+    worker.send({ op: 'suspend', callId, fence, until: 'input', prompt: 'Which branch?', inputSchema, state: 1 });
+    const page = await stage.open(`/calls/${id}`);
+    const question = page.getByRole('alert', { name: 'The tool asks for input' });
+    await question.getByText('Where the release begins.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Answer' }).click();
+    await question.getByText('is needed').first().waitFor();
+    await question.getByRole('combobox', { name: 'branch' }).click();
+    await page.getByRole('option', { name: 'next' }).click();
+    await question.getByRole('checkbox', { name: 'force' }).check();
+    await question.getByRole('textbox', { name: 'note' }).fill('x');
+    await question.getByRole('textbox', { name: 'note' }).fill('');
+    await question.getByRole('button', { name: 'Answer' }).click();
+    const resumed = await worker.next('call');
+    expect(resumed).toMatchObject({ callId, resumed: { reason: 'input', input: { branch: 'next', force: true } } });
+    worker.finish(resumed, 'done');
+    await stage.agent.ended(id);
+    worker.close();
+  });
+});
+
 describe('audio of a tool', () => {
   it('plays audio of a tool only on request, and only of kinds that browsers know', async () => {
     await stage.agent.request('POST', '/v1/sources', { name: 'speaker', kind: 'mcp', url: `${speaker.url}/mcp` });
@@ -183,7 +218,7 @@ describe('the page of workers', () => {
     await worker.next('welcome');
     const page = await stage.open('/workers');
     await page.locator('[data-not-isolated]').getByText('not isolated').waitFor();
-    const card = page.locator('[data-worker]').filter({ hasText: 'foreign' });
+    const card = page.locator('[data-worker]').filter({ hasText: 'python/3.12 toolyard' });
     await card.getByText('python/3.12 toolyard').waitFor();
     await card.getByText('zone=north').waitFor();
     await card.getByText('add', { exact: true }).waitFor();

@@ -1,15 +1,19 @@
-import { Alert, Group, JsonInput, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Group, JsonInput, Select, Skeleton, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { z } from 'zod';
-import { Json, parseExactJson, type InputRequest, type JsonValue } from '#contracts';
+import { Json, parseExactJson, type InputRequest, type JsonSchema, type JsonValue } from '#contracts';
 import { escapeInvisible } from '#subject';
+import { defined } from '../components/arguments-editor.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { notifyError, notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
+const ArgumentForm = lazy(() => import('../components/argument-form.js'));
+
 const Choice = z.looseObject({ enum: z.array(z.string()).min(1) });
 const TextSchema = z.looseObject({ type: z.literal('string') });
+const FieldsSchema = z.looseObject({ type: z.literal('object'), properties: z.looseObject({}) });
 
 interface InputFormProps {
   readonly callId: string;
@@ -18,7 +22,7 @@ interface InputFormProps {
   readonly about: ReactNode;
 }
 
-/** The question of a tool with a field for its answer: a choice, a text, or JSON. */
+/** The question of a tool with a field for its answer: a choice, a text, fields, or JSON. */
 export function InputForm({ callId, question, about }: InputFormProps) {
   const { client } = useToolyard();
   const queries = useQueryClient();
@@ -31,29 +35,73 @@ export function InputForm({ callId, question, about }: InputFormProps) {
     onError: (error) => notifyError('The answer was not taken', error),
     onSettled: () => void queries.invalidateQueries({ queryKey: ['call', callId] }),
   });
+  const decline = question.declinable === true && (
+    <ScopedButton scope="read" variant="default" loading={give.isPending} onClick={() => give.mutate({ decline: true })}>
+      Decline
+    </ScopedButton>
+  );
   return (
     <Alert color="yellow" title="The tool asks for input">
       <Stack gap="sm">
         <div>{about}</div>
         {question.prompt !== undefined && <Text style={{ whiteSpace: 'pre-wrap' }}>{escapeInvisible(question.prompt)}</Text>}
-        <AnswerField schema={question.inputSchema} value={text} onChange={setText} />
-        <Group justify="flex-end">
-          {question.declinable === true && (
-            <ScopedButton scope="read" variant="default" loading={give.isPending} onClick={() => give.mutate({ decline: true })}>
-              Decline
-            </ScopedButton>
-          )}
-          <ScopedButton
-            scope="read"
-            disabled={value === undefined}
-            loading={give.isPending}
-            onClick={() => value !== undefined && give.mutate({ value: value.given })}
-          >
-            Answer
-          </ScopedButton>
-        </Group>
+        {hasFields(question.inputSchema) ? (
+          <FieldsForm schema={question.inputSchema} onAnswer={(given) => give.mutate({ value: given })}>
+            <Group justify="flex-end">
+              {decline}
+              <ScopedButton scope="read" type="submit" loading={give.isPending}>
+                Answer
+              </ScopedButton>
+            </Group>
+          </FieldsForm>
+        ) : (
+          <>
+            <AnswerField schema={question.inputSchema} value={text} onChange={setText} />
+            <Group justify="flex-end">
+              {decline}
+              <ScopedButton
+                scope="read"
+                disabled={value === undefined}
+                loading={give.isPending}
+                onClick={() => value !== undefined && give.mutate({ value: value.given })}
+              >
+                Answer
+              </ScopedButton>
+            </Group>
+          </>
+        )}
       </Stack>
     </Alert>
+  );
+}
+
+function hasFields(schema: InputRequest['inputSchema']): schema is JsonSchema {
+  return FieldsSchema.safeParse(schema).success;
+}
+
+interface FieldsFormProps {
+  readonly schema: JsonSchema;
+  /** Called with a value that fits the schema. */
+  readonly onAnswer: (value: JsonValue) => void;
+  /** With a button of the type submit. */
+  readonly children: ReactNode;
+}
+
+/** An object as one field a property, as MCP servers ask for it. */
+function FieldsForm({ schema, onAnswer, children }: FieldsFormProps) {
+  const [fields, setFields] = useState<unknown>({});
+  return (
+    <Suspense fallback={<Skeleton height={120} />}>
+      <ArgumentForm
+        schema={schema}
+        value={fields}
+        onChange={setFields}
+        onSubmit={() => onAnswer(Json.parse(defined(fields)))}
+        violations={[]}
+      >
+        {children}
+      </ArgumentForm>
+    </Suspense>
   );
 }
 

@@ -81,7 +81,7 @@ export function ArgumentsEditor({ tool, value, onChange, onSubmit, violations, c
 }
 
 /** Without the fields that a person has emptied. */
-function defined(value: unknown): unknown {
+export function defined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(defined);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([name, of]) => (of === undefined ? [] : [[name, defined(of)]])));

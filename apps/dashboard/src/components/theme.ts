@@ -24,7 +24,11 @@ export const theme = createTheme({
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.35rem' }, h2: { fontSize: '1.05rem' }, h3: { fontSize: '0.95rem' } } },
   cursorType: 'pointer',
   // Mantine draws it as a <header>, which would be a second banner of the page.
-  components: { ModalHeader: { defaultProps: { role: 'none' } } },
+  components: {
+    ModalHeader: { defaultProps: { role: 'none' } },
+    // Forms from schemas are in one: as wide as what they are in.
+    Container: { defaultProps: { fluid: true } },
+  },
 });
 
 /** Dimmed text with a contrast of at least 4.5 to 1 on every background (WCAG 1.4.3). */
