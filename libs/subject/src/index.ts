@@ -3,6 +3,7 @@ export { asCli, asCurl, asPython, asSdk } from './code/call-code.js';
 export { shellWord } from './code/literals.js';
 export { requestAsCurl, requestAsPython, requestAsTypeScript, type HttpRequest } from './code/request-code.js';
 export { diffRows, foldRows, hunkRows, lineOfText, type DiffRow, type Fold, type Side } from './diff-rows.js';
+export { errorText } from './error-text.js';
 export { fileChanges, hunkHeader } from './file-changes.js';
 export { escapeInvisible, invisiblePieces, markedPieces, markedText } from './invisible.js';
 export { codeText, lookAlikes } from './look-alikes.js';

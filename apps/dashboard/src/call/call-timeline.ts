@@ -1,5 +1,5 @@
 import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, HookEvent, HookRunData, RetryReason, Stopped } from '#contracts';
-import { actorText } from '#subject';
+import { actorText, errorText } from '#subject';
 import { durationText } from '../components/duration.js';
 
 export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
@@ -200,7 +200,7 @@ class TimelineBuilder {
   private retried({ data }: CallEventOf<'call.retry'>, at: number): void {
     this.close(at);
     const suspended = data.reason === 'suspended';
-    const why = data.error === undefined ? undefined : `${data.error.code}: ${data.error.message}`;
+    const why = data.error && errorText(data.error);
     this.moment(at, `${suspended ? 'Suspended' : 'Back to the queue'}: ${RETRY_WORDS[data.reason]}`, suspended ? 'neutral' : 'warn', why);
     if (data.delayMs === 0) this.begin({ kind: 'queued', name: 'Queued again', from: at });
     else
@@ -215,7 +215,7 @@ class TimelineBuilder {
   private ended({ data }: CallEventOf<'call.end'>, at: number): void {
     this.close(at);
     const stopped = data.stopped && `${STOPPED_WORDS[data.stopped.how]} after ${durationText(data.stopped.tookMs)}`;
-    const detail = [data.error && `${data.error.code}: ${data.error.message}`, stopped].filter(Boolean).join(' · ');
+    const detail = [data.error && errorText(data.error), stopped].filter(Boolean).join(' · ');
     const errorResult = data.outcome === 'completed' && data.isError === true;
     const tone = errorResult ? 'bad' : data.outcome === 'completed' ? 'good' : data.outcome === 'cancelled' ? 'neutral' : 'bad';
     this.moment(at, errorResult ? errorTitle(data.note) : END_WORDS[data.outcome], tone, detail === '' ? undefined : detail);

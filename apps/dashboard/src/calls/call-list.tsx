@@ -4,7 +4,7 @@ import { IconArrowDown, IconArrowUp, IconLayoutSidebarRight } from '@tabler/icon
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useState, type RefObject } from 'react';
-import { escapeInvisible, markedText, subjectText } from '#subject';
+import { errorText, escapeInvisible, markedText, subjectText } from '#subject';
 import { countText } from '../components/count-text.js';
 import { RiskBadge } from '../components/risk-badge.js';
 import { isShort, StateBadge } from '../components/state-badge.js';
@@ -309,7 +309,7 @@ function Subject({ row }: { readonly row: CallRow }) {
   const attempt = row.attempt > 1 ? `attempt ${row.attempt}` : '';
   // A short note is in the badge.
   const note = isShort(row.note) ? '' : (row.note ?? '');
-  const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
+  const error = row.error === undefined ? note : errorText(row.error);
   const subject = markedText(subjectText(row.preview ?? '', subjects));
   return (
     <>

@@ -1,7 +1,7 @@
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Schedule, ScheduleRun } from '#contracts';
-import { escapeInvisible, subjectText } from '#subject';
+import { errorText, escapeInvisible, subjectText } from '#subject';
 import { CallLink } from '../call/call-facts.js';
 import { stateOfCall } from '../calls/call-row.js';
 import { durationText, momentText } from '../components/duration.js';
@@ -62,7 +62,7 @@ export function LastRun({ run }: { readonly run: ScheduleRun | undefined }) {
       )}
       {error !== undefined && (
         <Text size="xs" c="var(--mantine-color-error)">
-          {error.code}: {escapeInvisible(error.message)}
+          {escapeInvisible(errorText(error))}
         </Text>
       )}
     </>

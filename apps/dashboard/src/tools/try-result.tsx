@@ -1,7 +1,7 @@
 import { Group, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { escapeInvisible } from '#subject';
+import { errorText, escapeInvisible } from '#subject';
 import { ContentView } from '../call/content.js';
 import { stateOfCall } from '../calls/call-row.js';
 import { LinkButton } from '../components/links.js';
@@ -51,7 +51,7 @@ export function TryResult({ callId }: { readonly callId: string }) {
       {call?.status === 'running' && <LastLine callId={callId} />}
       {call?.error && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {escapeInvisible(`${call.error.code}: ${call.error.message}`)}
+          {escapeInvisible(errorText(call.error))}
         </Text>
       )}
       {call?.result && <ContentView content={call.result.content} />}

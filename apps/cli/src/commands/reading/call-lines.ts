@@ -1,4 +1,5 @@
 import type { CallSummary } from '#contracts';
+import { errorText } from '#subject';
 import type { CallSubjects } from '../../terminal/call-subjects.js';
 import { oneLine } from '../../terminal/safe-text.js';
 import type { Terminal } from '../../terminal/terminal.js';
@@ -15,7 +16,7 @@ const SUBJECT_CHARS = 60;
 /** Subject of the call, and its error if it has one. */
 export function aboutOf(call: CallSummary, subjects: CallSubjects): string {
   const { tool, preview, error, outcome, note } = call;
-  const reason = error === undefined ? (outcome === 'completed' ? note : undefined) : `${error.code}: ${error.message}`;
+  const reason = error === undefined ? (outcome === 'completed' ? note : undefined) : errorText(error);
   const subject = oneLine(subjects.line(tool, preview), reason === undefined ? 500 : SUBJECT_CHARS);
   return reason === undefined ? subject : `${subject}  ✗ ${reason}`;
 }

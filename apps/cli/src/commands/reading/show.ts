@@ -1,5 +1,5 @@
 import type { ArgumentChange, Call } from '#contracts';
-import { plainReasons } from '#subject';
+import { errorText, plainReasons } from '#subject';
 import type { CommandContext } from '../../command-context.js';
 import { argumentLines } from '../../terminal/argument-lines.js';
 import { callSubjects } from '../../terminal/call-subjects.js';
@@ -63,7 +63,7 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['id', call.id],
     ['tool', call.tool],
     ['status', statusOf(call)],
-    ['error', error && `${error.code}: ${oneLine(error.message, 500)}`],
+    ['error', error && oneLine(errorText(error), 500)],
     ['waiting', waiting && `${waiting.reason}: ${waiting.detail}`],
     ...questionRows(call),
     ['edited', approval?.decided?.edited && `by ${approval.decided.by}: ${approval.decided.edited.changes.map(changeText).join('; ')}`],

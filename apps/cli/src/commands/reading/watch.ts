@@ -1,6 +1,6 @@
 import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
-import { actorText, plainReason } from '#subject';
+import { actorText, errorText, plainReason } from '#subject';
 import { callIdOf } from '../../call-ids.js';
 import type { CommandContext } from '../../command-context.js';
 import { callSubjects, type CallSubjects } from '../../terminal/call-subjects.js';
@@ -125,7 +125,7 @@ function detailOf(event: CallEvent, subjects: CallSubjects): string {
       const { outcome, isError, note, runMs, error, stopped } = event.data;
       const state = outcome !== 'completed' || isError !== true ? outcome : note === undefined ? 'error' : `error (${note})`;
       const receipt = stopped === undefined ? '' : `, ${stoppedText(stopped)}`;
-      return `${state}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}${receipt}`;
+      return `${state}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${errorText(error)})`}${receipt}`;
     }
     default:
       return event satisfies never;
