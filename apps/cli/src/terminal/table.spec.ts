@@ -23,6 +23,10 @@ describe('a list of calls', () => {
       '    README.md',
     ]);
   });
+
+  it('leaves no blank line below a call of which nothing is known', () => {
+    expect(listing([['MSWNFSST', 'waiting_approval', 'shell', '']], 40)).toEqual(['MSWNFSST  waiting_approval  shell']);
+  });
 });
 
 describe('a long line', () => {

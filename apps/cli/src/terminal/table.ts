@@ -20,13 +20,16 @@ export function table(rows: readonly (readonly string[])[], width: number): stri
   });
 }
 
-/** Like `table`, with the subject in the last column. With less than `LAST_CHARS` left for it, it has its own line below its row. */
+/** Like `table`, with the subject in the last column. With less than `LAST_CHARS` left for it, it has its own line below its row, if it has text. */
 export function listing(rows: readonly (readonly string[])[], width: number): string[] {
   const heads = rows.map((row) => row.slice(0, -1));
   const heading = table(heads, width);
   const room = width - Math.max(0, ...table(heads, Number.MAX_SAFE_INTEGER).map((line) => Array.from(line).length));
   if (room >= LAST_CHARS) return table(rows, width);
-  return rows.flatMap((row, index) => [heading[index] ?? '', oneWidth(`    ${oneLine(row.at(-1) ?? '', width)}`, width)]);
+  return rows.flatMap((row, index) => {
+    const subject = oneLine(row.at(-1) ?? '', width);
+    return [heading[index] ?? '', ...(subject === '' ? [] : [oneWidth(`    ${subject}`, width)])];
+  });
 }
 
 function oneWidth(line: string, width: number): string {

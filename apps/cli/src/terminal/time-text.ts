@@ -49,3 +49,8 @@ export function parseSince(text: string, now: number): string {
 export function clock(time: string): string {
   return new Date(time).toTimeString().slice(0, 8);
 }
+
+/** A time of RFC 3339 in UTC for a list that a person reads: its first `chars`, such as 10 for the day, 16 to the minute. */
+export function momentText(time: string, chars: 10 | 16 | 19): string {
+  return time.slice(0, chars).replace('T', ' ');
+}

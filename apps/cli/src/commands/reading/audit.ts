@@ -1,8 +1,8 @@
 import type { AdminEvent, AdminType, QueryInputOf, ROUTES } from '#contracts';
 import type { CommandContext } from '../../command-context.js';
 import { oneLine } from '../../terminal/safe-text.js';
-import { table } from '../../terminal/table.js';
-import { parseSince } from '../../terminal/time-text.js';
+import { listing } from '../../terminal/table.js';
+import { momentText, parseSince } from '../../terminal/time-text.js';
 import { visible } from '../../terminal/visible-text.js';
 
 export interface AuditFlags {
@@ -34,7 +34,14 @@ export async function audit({ client, terminal, json }: CommandContext, { limit,
   }
   if (json) for (const act of acts) terminal.json(act);
   else if (acts.length === 0) terminal.note('No administrative acts fit.');
-  else for (const line of table(acts.map(row), terminal.width)) terminal.line(line);
+  else {
+    const timeOf = (time: string) => (terminal.isRead ? `${momentText(time, 19)}Z` : time);
+    for (const line of listing(
+      acts.map((act) => [timeOf(act.time), ...row(act)]),
+      terminal.width,
+    ))
+      terminal.line(line);
+  }
   return 0;
 }
 
@@ -54,10 +61,9 @@ function fullType(text: string): AdminType {
   return (text.startsWith('admin.') ? text : `admin.${text}`) as AdminType;
 }
 
-function row({ time, type, actor, data: { target, people = [], after, reason } }: AdminEvent): string[] {
+function row({ type, actor, data: { target, people = [], after, reason } }: AdminEvent): string[] {
   const who = people.filter((person) => person !== actor);
   return [
-    time,
     type.replace(/^admin\./, ''),
     oneLine(visible(target), VALUE_CHARS),
     `by ${actor.replace(/^apikey:/, '')}${who.length === 0 ? '' : ` (${oneLine(visible(who.join(', ')), VALUE_CHARS)})`}`,

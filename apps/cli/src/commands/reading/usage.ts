@@ -2,7 +2,7 @@ import type { UsageRow } from '#contracts';
 import { usageCsv } from '#subject';
 import type { CommandContext } from '../../command-context.js';
 import { table } from '../../terminal/table.js';
-import { duration, parseSince } from '../../terminal/time-text.js';
+import { duration, momentText, parseSince } from '../../terminal/time-text.js';
 
 export interface UsageFlags {
   readonly since?: string;
@@ -31,13 +31,17 @@ export async function usage({ client, terminal, json }: CommandContext, flags: U
   if (json) for (const row of rows) terminal.json({ tenantId, ...row });
   else if (csv === true) terminal.line(usageCsv({ tenantId, rows }).trimEnd());
   else if (rows.length === 0) terminal.note('No calls ended in this period.');
-  else for (const line of table([['', by, ...HEAD], ...rows.map(cells)], terminal.width)) terminal.line(line);
+  else {
+    const timeOf = (at: string) => (terminal.isRead ? momentText(at, per === 'day' ? 10 : 16) : at);
+    const shown = rows.map((row) => [timeOf(row.at), ...cells(row)]);
+    for (const line of table([[terminal.isRead ? 'UTC' : '', by, ...HEAD], ...shown], terminal.width)) terminal.line(line);
+  }
   if (behind !== undefined) terminal.note(`These numbers are ${duration(behind.ms)} behind.`);
   return 0;
 }
 
-function cells({ at, tenantId, agentId, tool, calls, failed, denied, approvals, waitMs, runMs, cpuMs, outputBytes }: UsageRow): string[] {
+function cells({ tenantId, agentId, tool, calls, failed, denied, approvals, waitMs, runMs, cpuMs, outputBytes }: UsageRow): string[] {
   const cpu = cpuMs === undefined ? 'unknown' : duration(cpuMs);
   const counts = [calls, failed, denied, approvals].map(String);
-  return [at, tenantId ?? tool ?? agentId ?? '-', ...counts, duration(waitMs), duration(runMs), cpu, String(outputBytes)];
+  return [tenantId ?? tool ?? agentId ?? '-', ...counts, duration(waitMs), duration(runMs), cpu, String(outputBytes)];
 }
