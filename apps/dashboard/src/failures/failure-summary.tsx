@@ -18,7 +18,6 @@ export function FailureSummary({ page: { since, until, failures }, windowMs, sea
   const from = Date.parse(since);
   const step = (Date.parse(until) - from) / counts.length;
   const at = (part: number) => from + part * step;
-  const isDays = windowMs > 86_400_000;
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label="All failures">
       <Group justify="space-between" gap="xs" mb={6}>
@@ -44,7 +43,7 @@ export function FailureSummary({ page: { since, until, failures }, windowMs, sea
       <Group justify="space-between" mt={2} aria-hidden>
         {MARKS.map((share) => (
           <Text key={share} size="xs" c="dimmed">
-            {markText(at(share * counts.length), isDays)}
+            {markText(at(share * counts.length), windowMs)}
           </Text>
         ))}
       </Group>
@@ -55,9 +54,13 @@ export function FailureSummary({ page: { since, until, failures }, windowMs, sea
 /** Places of the labels below the bars, as shares of the period. */
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
 
-function markText(at: number, isDays: boolean): string {
-  const date = new Date(at);
-  return isDays
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Day or time of day; a whole hour where a bar is about an hour. */
+function markText(at: number, windowMs: number): string {
+  const date = new Date(windowMs < DAY_MS ? at : Math.round(at / HOUR_MS) * HOUR_MS);
+  return windowMs > DAY_MS
     ? date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })
     : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
 }

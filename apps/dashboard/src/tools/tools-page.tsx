@@ -168,7 +168,7 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
             </Badge>
           )}
           <Text size="xs" c="dimmed" truncate flex="1 1 0" miw={0}>
-            {tool.label}
+            {tool.label === tool.name ? '' : tool.label}
           </Text>
         </Group>
       </Table.Td>
