@@ -102,25 +102,6 @@ describe('the catalog of sources', () => {
     expect(registry.resolve('create')).toBeUndefined();
   });
 
-  it('deletes the files of a source that a tenant removed, but none of a changed one or of the config file', async () => {
-    const mine = tenant();
-    const removed: string[] = [];
-    const connector = Object.assign(new ScriptedSource(offerTool('create')), {
-      removed: async ({ definition: { name } }: StoredSource) => void removed.push(name),
-    });
-    await define(mine, 'tracker');
-    await define(mine, 'configured', {}, 'config');
-    await worker(connector);
-    await eventually(async () => connector.opened === 2, 'both sources to be opened');
-    await define(mine, 'tracker', { url: 'https://tools.example.com/changed' });
-    await eventually(async () => connector.opened === 3, 'the changed source to be opened');
-    await store.remove({ tenantId: mine, name: 'configured' });
-    await eventually(async () => connector.closed === 2, 'the source of the config file to be closed');
-    await store.remove({ tenantId: mine, name: 'tracker' });
-    await eventually(async () => removed.length > 0, 'the files to be deleted');
-    expect(removed).toEqual(['tracker']);
-  });
-
   it('runs a tool of a source by the name that the source uses', async () => {
     const mine = tenant();
     await define(mine, 'tracker');

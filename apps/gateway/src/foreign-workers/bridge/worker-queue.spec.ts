@@ -60,7 +60,7 @@ it.each([
     },
   });
   queue.update();
-  const ran = Array.from({ length: 100 }, (_unused, index) => handler?.({ callId: `c${index}`, attempt: 1 }, undefined));
+  const ran = Array.from({ length: 100 }, async (_unused, index) => handler?.({ callId: `c${index}`, attempt: 1 }, undefined));
   while (!mailbox.isFull) await turn();
   const read = new Set<string>();
   for (let after = 0; read.size < 100 && closed === 0; await turn()) {
