@@ -22,15 +22,15 @@ export function outputSender(baseUrl: string, apiKey: string, worker: string, fe
     const query = new URLSearchParams({ worker, fence: String(fence) });
     const url = `${baseUrl}/v1/calls/${encodeURIComponent(callId)}/output?${query.toString()}`;
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'text/plain; charset=utf-8' };
-    for (let failures = 0; ;) {
+    for (let failures = 0, withoutRoom = 0; ;) {
       cut.throwIfAborted();
       try {
         const signal = AbortSignal.any([cut, AbortSignal.timeout(REQUEST_MS)]);
         const response = await fetch(url, { method: 'PUT', headers, body, signal, redirect: 'error' });
         if (response.ok) return WorkerOutput.parse(await response.json());
         const problem = Problem.safeParse(await response.json().catch(() => undefined)).data;
-        const isLate = problem?.code === 'quota_exceeded' && failures >= TRIES_WITHOUT_ROOM;
-        if (isLate || (response.status < 500 && response.status !== 429))
+        if (problem?.code === 'quota_exceeded') withoutRoom += 1;
+        if (withoutRoom > TRIES_WITHOUT_ROOM || (response.status < 500 && response.status !== 429))
           throw new WorkerToolError(`The gateway refused the output: ${problem?.detail ?? `status ${response.status}`}`, {
             code: 'refused',
           });

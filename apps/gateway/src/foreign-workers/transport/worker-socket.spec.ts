@@ -25,6 +25,8 @@ async function connection() {
   let turns = 0;
   let sinceTurn = 0;
   let longest = 0;
+  let opened: WorkerSocket | undefined;
+  const wasFull: boolean[] = [];
   const workers = {
     connect: async () => ({ worker: {} as ConnectedWorker, welcome: { ...WELCOME, tools: [], problems: [] } }),
     receive: (_worker: ConnectedWorker, frame: WorkerFrame) => {
@@ -32,7 +34,7 @@ async function connection() {
       longest = Math.max(longest, ++sinceTurn);
     },
     disconnect: async () => {},
-    updateQueues: () => {},
+    updateQueues: () => void wasFull.push(opened?.isFull === true),
     flooded: (_principal: Principal, _worker: ConnectedWorker | undefined, why: string) => {
       floods.push(why);
       return new ProblemError('too_many_requests', why, { retryAfterMs: 2_000 });
@@ -46,7 +48,7 @@ async function connection() {
       if (socket.readyState === socket.OPEN) setImmediate(count);
     };
     count();
-    void new WorkerSocket(socket, { keyId: 'k', tenantId: 't' } as Principal, workers, new MessageBudget(() => 0));
+    opened = new WorkerSocket(socket, { keyId: 'k', tenantId: 't' } as Principal, workers, new MessageBudget(() => 0));
   });
   await once(server, 'listening');
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/v1/worker`);
@@ -55,7 +57,7 @@ async function connection() {
   client.on('error', () => {});
   const closed = once(client, 'close').then(([code]) => code as number);
   await once(client, 'open');
-  return { client, frames, received, floods, closed, looks: () => ({ turns, longest }) };
+  return { client, frames, received, floods, closed, wasFull, opened, looks: () => ({ turns, longest }) };
 }
 
 it.each([
@@ -93,4 +95,29 @@ it('answers at most 100 malformed frames of a foreign worker, then closes the co
   expect(await closed).toBe(4_003);
   expect(frames.filter(({ op }) => op === 'refused').length).toBe(100);
   expect(received).toEqual([]);
+});
+
+it('counts as full above 16 MiB that a foreign worker has not read, and closes above 64', async () => {
+  const { client, wasFull, opened } = await connection();
+  client.send(HELLO);
+  await once(client, 'message');
+  const send = () =>
+    opened?.send({
+      op: 'call',
+      callId: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V',
+      fence: 1,
+      attempt: 1,
+      tool: 't',
+      arguments: { text: 'x'.repeat(1_000_000) },
+      deadlineMs: 1,
+    });
+  client.pause();
+  for (let sent = 0; sent < 100 && wasFull.length === 0; sent += 1) send();
+  client.resume();
+  while (wasFull.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect(wasFull).toEqual([true, false]);
+  client.pause();
+  // The system takes some of them.
+  for (let sent = 0; sent < 200; sent += 1) send();
+  expect([...(server?.clients ?? [])].map(({ readyState }) => readyState)).toEqual([WebSocket.CLOSING]);
 });
