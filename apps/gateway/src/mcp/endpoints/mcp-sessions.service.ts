@@ -20,10 +20,10 @@ const MAX_FIELDS = 2_000;
 /** Number of fields of the session itself: `owner`, `elicitation`, `sampling` and `usedAt`. */
 const OWN_FIELDS = 4;
 /**
- * Bytes with which a session and each of its fields are counted for its tenant. Fields are counted in steps of
- * `fields`.
+ * Bytes with which each field of a session is counted for its tenant. The `first` fields are counted when the session begins: its
+ * own and those of one or two requests. Further ones are counted in steps of `step`.
  */
-const COUNTED = { session: 512, field: 512, fields: 32 };
+const COUNTED = { bytes: 512, first: 6, step: 32 };
 /** A longer request id is stored as its digest, so that a field has no more bytes than it is counted with. */
 const ID_CHARACTERS = 128;
 
@@ -45,7 +45,7 @@ export class McpSessions {
 
   /** Counts a session that is about to begin. @throws ProblemError `quota_exceeded` if the tenant has no room */
   admit(sessionId: string, principal: Principal): Promise<void> {
-    return this.count(sessionId, principal, COUNTED.session);
+    return this.count(sessionId, principal, bytesOf(COUNTED.first));
   }
 
   /** Counts a session no longer that was admitted and did not begin. */
@@ -64,17 +64,19 @@ export class McpSessions {
   async find(sessionId: string, principal: Principal): Promise<McpSession | undefined> {
     if (!SessionId.safeParse(sessionId).success) return undefined;
     const key = keys.mcpSession(sessionId);
-    const [owner, elicitation, sampling, usedAt] = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt');
+    const stored = await this.redis.hmget(key, 'owner', 'elicitation', 'sampling', 'usedAt', 'counted');
+    const [owner, elicitation, sampling, usedAt] = stored;
     if (owner !== ownerOf(principal)) return undefined;
+    let counted = Number(stored[4] ?? COUNTED.first);
     // Compares in both directions: a gateway with a faster clock may have written the last use.
     if (Math.abs(Date.now() - Number(usedAt ?? 0)) > USE_MS) {
-      const fields = stepOf(await this.redis.hlen(key));
-      await this.used(sessionId, principal, { counted: String(fields) });
-      await this.count(sessionId, principal, bytesOf(fields), true);
+      counted = stepOf(await this.redis.hlen(key));
+      await this.used(sessionId, principal, { counted: String(counted) });
+      await this.count(sessionId, principal, bytesOf(counted), true);
     }
     const features = { elicitation: elicitation === '1', sampling: sampling === '1', tasks: false };
     const count = (bytes: number, always: boolean) => this.count(sessionId, principal, bytes, always);
-    return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), features, count);
+    return new McpSession(this.redis, sessionId, keys.mcpSessionsOf(principal.tenantId, principal.keyId), features, { counted, count });
   }
 
   private count(sessionId: string, { tenantId }: Principal, bytes: number, always = false): Promise<void> {
@@ -104,6 +106,13 @@ export class McpSessions {
   }
 }
 
+interface RoomOfSession {
+  /** Number of fields for which the session is counted. */
+  counted: number;
+  /** Counts the bytes of the session; `always`: also without room for them. */
+  count(bytes: number, always: boolean): Promise<void>;
+}
+
 /** One session. Values about requests begin with the time of their write, so that the oldest can be deleted. */
 export class McpSession {
   private readonly key: string;
@@ -113,14 +122,13 @@ export class McpSession {
     readonly id: string,
     private readonly sessionsOfKey: string,
     readonly features: ClientFeatures,
-    /** Counts the bytes of the session; `always`: also without room for them. */
-    private readonly count: (bytes: number, always: boolean) => Promise<void>,
+    private readonly room: RoomOfSession,
   ) {
     this.key = keys.mcpSession(id);
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.redis.del(this.key), this.redis.zrem(this.sessionsOfKey, this.id), this.count(0, true)]);
+    await Promise.all([this.redis.del(this.key), this.redis.zrem(this.sessionsOfKey, this.id), this.room.count(0, true)]);
   }
 
   async isOver(): Promise<boolean> {
@@ -178,20 +186,17 @@ export class McpSession {
 
   /** `always`: also if the tenant has no room, for fields of calls, which count by themselves. Else the field is dropped. */
   private async set(field: string, value: string, always = true): Promise<void> {
-    const [, length, counted] = await Promise.all([
-      this.redis.hset(this.key, field, `${Date.now()} ${value}`),
-      this.redis.hlen(this.key),
-      this.redis.hget(this.key, 'counted'),
-    ]);
+    const [, length] = await Promise.all([this.redis.hset(this.key, field, `${Date.now()} ${value}`), this.redis.hlen(this.key)]);
     // Deletes the session if it ended meanwhile.
     if (length < OWN_FIELDS) await this.redis.del(this.key);
     else if (length > MAX_FIELDS) await this.forgetOldest();
-    else if (length > Number(counted ?? 0)) await this.countField(field, stepOf(length), always);
+    else if (length > this.room.counted) await this.countField(field, stepOf(length), always);
   }
 
   private async countField(field: string, fields: number, always: boolean): Promise<void> {
     try {
-      await this.count(bytesOf(fields), always);
+      await this.room.count(bytesOf(fields), always);
+      this.room.counted = fields;
       const [, length] = await Promise.all([this.redis.hset(this.key, 'counted', String(fields)), this.redis.hlen(this.key)]);
       // Deletes the session if it ended meanwhile.
       if (length < OWN_FIELDS) await this.redis.del(this.key);
@@ -208,13 +213,13 @@ export class McpSession {
   }
 }
 
-/** Number of fields, rounded up to whole steps. */
+/** Number of fields for which a session with so many is counted. */
 function stepOf(fields: number): number {
-  return Math.ceil(fields / COUNTED.fields) * COUNTED.fields;
+  return fields <= COUNTED.first ? COUNTED.first : Math.ceil(fields / COUNTED.step) * COUNTED.step;
 }
 
 function bytesOf(fields: number): number {
-  return COUNTED.session + COUNTED.field * fields;
+  return COUNTED.bytes * fields;
 }
 
 function ownerOf({ tenantId, keyId }: Principal): string {
